@@ -1,7 +1,7 @@
 """Escape characters from a page that would become markup in the joined Markdown text.
 
 The effect of a character depends on its neighbors, which may be in another element of the page:
-"![x]<span>(https://...)</span>". Therefore a Markdown writer marks the characters from the page,
+"![x]<span>(https://...)</span>". Therefore, a Markdown writer marks the characters from the page,
 and escape() processes the whole text. It replaces a mark with a backslash where CommonMark
 (spec.commonmark.org, 0.31) would read the next character as markup, and deletes it elsewhere.
 Characters without a mark are the writer's own markup.
@@ -18,19 +18,19 @@ _CODE = f"{CODE}([^{CODE}{CODE_END}]*){CODE_END}"
 
 _BEFORE_SIGN = r"(?=[\\`*_\[\]<&~!])"  # zero width makes re.sub three times as fast
 _FIRST_SIGNS = r"(?m)^(?=[#>+\-=|:])|^\d{1,9}(?=[.)])"  # at the start of a line
-# The writer's prefix of a line: quotation and list markers, spaces.
+# What the writer may put before a line: quotation and list markers, spaces.
 _BEFORE_TEXT = r"^(?:[ >]|- |\d{1,9}\. )*"
 _LINE_START = (
     rf"(?m)({_BEFORE_TEXT}){MARK}(?=#{{1,6}}(?:\s|\Z)|>|[-+*](?:\s|\Z)"
     r"|[-=|:][-=|: ]*$"  # a line below a heading or a table header
-    rf"|[*_][*_ {MARK}]{{2,}}$"  # a rule
+    rf"|[*_][*_ {MARK}]{{2,}}$"  # a horizontal rule
     r"|\[[^\[\]]{1,1999}\]:)"  # the definition of a link
 )
 # The number of a list item. Inside a paragraph, only the number 1 can start a list.
 _NUMBER = rf"(?m)((?<!  \n){_BEFORE_TEXT}\d{{1,9}}|{_BEFORE_TEXT}1){MARK}(?=[.)](?:\s|\Z))"
 _MARKUP = (
     rf"{MARK}(?=`|\\(?:{MARK}|[!-/:-@\[-`{{-~])|\]\(|!\[|~{MARK}?~|&#?\w{{1,40}};"
-    r"|<(?:[a-zA-Z][a-zA-Z0-9-]*(?:[\s/>]|\Z)|[/?]|" + MARK + r"?!"  # a tag, comment, declaration
+    r"|<(?:[a-zA-Z][a-zA-Z0-9-]*(?:[\s/>]|\Z)|[/?]|" + MARK + r"?!"  # a tag, comment or declaration
     r"|[a-zA-Z][\w+.-]{1,31}:|[^\s<>@]{1,64}@))"  # an address
 )
 # Text in which a run of asterisks or underscores can pair with another: a paragraph or a cell.
@@ -38,12 +38,12 @@ _SCOPE = r"[^\n|]+(?:(?<=  )\n[^\n|]+)*"
 
 
 def mark_signs(text: str) -> str:
-    """Return text from a page with a mark before each character that can be inline markup."""
+    """Return text from a page with a mark before each character that may be inline markup."""
     return re.sub(_BEFORE_SIGN, MARK, text)
 
 
 def mark_line_starts(text: str) -> str:
-    """Return lines of text with a mark before each character that can start a block."""
+    """Return lines of text with a mark before each character that may start a block."""
     return re.sub(_FIRST_SIGNS, lambda found: found[0] + MARK, text)
 
 
@@ -71,7 +71,7 @@ def as_cell(text: str) -> str:
 
 def escape(text: str) -> str:
     """Return marked text as Markdown."""
-    text = text.replace(CODE_END + CODE, "")  # two adjacent spans would end each other
+    text = text.replace(CODE_END + CODE, "")  # two adjacent code spans would end each other
     text = re.sub(_CODE, lambda code: code_span(code[1]), text)
     if MARK not in text:
         return text
@@ -83,7 +83,7 @@ def escape(text: str) -> str:
 
 
 def escape_emphasis(text: str) -> str:
-    """Return a _SCOPE of marked text with its pairable asterisks and underscores escaped."""
+    """Return a _SCOPE of marked text, escaping its asterisks and underscores that can pair."""
     for sign in "*_":
         if MARK + sign not in text:
             continue
@@ -103,7 +103,7 @@ def escape_emphasis(text: str) -> str:
 
 
 def flanks(text: str, run: re.Match[str]) -> tuple[bool, bool]:
-    """Return whether a run of asterisks or underscores can open, and can close, emphasis.
+    """Return whether a run of asterisks or underscores can open and whether it can close emphasis.
 
     See CommonMark, section 6.2, on flanking delimiter runs.
     """
@@ -120,13 +120,13 @@ def flanks(text: str, run: re.Match[str]) -> tuple[bool, bool]:
 
 
 def code_span(text: str) -> str:
-    """Return text as a code span, delimited by more backticks than any run in it has."""
+    """Return text as a code span, delimited by more backticks than any run in the text."""
     marks = backticks(text, 1)
     gap = " " if text.startswith("`") or text.endswith("`") else ""
     return f"{marks}{gap}{text}{gap}{marks}"
 
 
 def backticks(text: str, least: int) -> str:
-    """Return enough backticks: at least this many, and more than any run in the text has."""
+    """Return at least this many backticks, and more than any run of backticks in the text."""
     longest = max((len(run) for run in re.findall("`+", text)), default=0)
     return "`" * max(least, longest + 1)

@@ -12,14 +12,14 @@ if TYPE_CHECKING:
 _FENCE = r"(`{3,}(?=[^`\n]*$)|~{3,})([^\n]*)"
 FENCE = re.compile(rf" {{0,3}}{_FENCE}")
 FENCES = re.compile(rf"(?m)^ {{0,3}}{_FENCE}")
-# A fence in any place, including quotations and the beginnings of list items.
+# A fence at any position, including quotations and the beginnings of list items.
 NESTED_FENCE = rf"[ \t]{{0,12}}(?:> )?(?:(?:[-*+]|\d{{1,9}}[.)]) +){{0,3}}{_FENCE}"
 
 
 def after_fence(fence: str, mark: str, info: str) -> str:
-    """Return the fence that is open after a line with a fence, or "".
+    """Return the fence that is open after a line that contains a fence, or "".
 
-    fence: the fence open before, or "". mark, info: the groups of _FENCE in the line.
+    fence: the fence open before the line, or "". mark, info: the groups of _FENCE in the line.
     """
     if not fence:
         return mark
@@ -51,7 +51,7 @@ def code_begin(text: str, end: int) -> int | None:
 
 
 def fences_at(text: str, place: int) -> tuple[str, str]:
-    """Return the opening line and closing fence of the code block open at an offset, or ""s."""
+    """Return the opening line and closing fence of the code block open at an offset, or "", ""."""
     begin = code_begin(text, place)
     opening = FENCES.match(text, begin) if begin is not None else None
     return (f"{opening[0]}\n", opening[1]) if opening else ("", "")

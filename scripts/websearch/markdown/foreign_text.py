@@ -1,4 +1,4 @@
-"""Make untrusted Markdown harmless: it loads, links to and hides nothing."""
+"""Make untrusted Markdown harmless: it must not load, link to or hide anything."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def harmless_markdown(markdown: str) -> str:
 
 
 def outside_code(markdown: str, change: Callable[[str], str]) -> str:
-    """Apply change to Markdown, except in code blocks."""
+    """Apply change to Markdown outside code blocks."""
     parts = (
         "\n".join(lines) if opening else change("\n".join(lines))
         for lines, opening in split_code(markdown)
@@ -69,7 +69,7 @@ def split_code(markdown: str) -> Iterator[tuple[list[str], re.Match[str] | None]
 
 
 def closes(fence: re.Match[str], opening: re.Match[str]) -> bool:
-    """Return whether a fence closes the code block that opening starts."""
+    """Return whether a fence closes the code block that opening begins."""
     is_as_long = fence[2].startswith(opening[2]) and not fence[3].strip()
     return is_as_long and len(fence[1]) <= len(opening[1]) + CLOSING_INDENT
 

@@ -1,4 +1,4 @@
-"""Read the inline Markdown of a line: its markup, its plain text, and the cells of a table's row.
+"""Read the inline Markdown of a line: its markup, its plain text and the cells of a table row.
 
 Every repetition in the patterns is bounded, so the time grows linearly with the text.
 """
@@ -32,7 +32,7 @@ def plain_text(text: str) -> str:
 
 
 def cells_of(row: str) -> list[str]:
-    """Return the Markdown of each cell in a table's row; an escaped bar does not separate cells."""
+    """Return the Markdown of each cell in a table row; an escaped bar does not separate cells."""
     inner = row.strip().removeprefix("|")
     inner = inner[:-1] if inner.endswith("|") and not inner.endswith("\\|") else inner
     return [cell.strip() for cell in CELL_BORDER.split(inner)]

@@ -1,6 +1,6 @@
 """Find the headings and sections in a page's Markdown.
 
-Offsets count characters from the start of the text, as the parameter offset does.
+Offsets count characters from the start of the text, like the parameter offset.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def find_headings(text: str) -> list[Heading]:
     starts = [(level, short_heading(words), start) for level, words, start in starts]
     starts = [start for start in starts if not PAGE_HEADING.fullmatch(start[1])] or starts
     headings: list[Heading] = []
-    open_levels: list[int] = []  # indexes of headings whose end is still unknown
+    open_levels: list[int] = []  # indexes of headings whose end is not known yet
     ends = [len(text)] * len(starts)
     for index, (level, _, start) in enumerate(starts):
         while open_levels and starts[open_levels[-1]][0] >= level:
@@ -117,7 +117,7 @@ def demote_headings(text: str) -> str:
 
 
 def bookmark_headings(bookmarks: list[tuple[int, str, int]], text: str) -> list[Heading]:
-    """Return a PDF file's outline, (level, title, page) per entry, as headings of its text.
+    """Return a PDF file's outline, (level, title, page) per entry, as headings in its text.
 
     A section consists of whole pages, because an entry has only a page number. An entry is omitted
     if its page is not in the text.
@@ -155,9 +155,9 @@ def outline_of(headings: list[Heading]) -> list[dict[str, Any]]:
 
 
 def find_entry(text: str, name: str) -> Heading | None:
-    """Return the first entry, such as an option or term in a list, with a name; None without one.
+    """Return the first entry, such as an option or a term in a list, with this name; else None.
 
-    The dashes of an option may be omitted. Entries with several names are also found by the others.
+    The dashes of an option may be omitted. Entries with several names are found by any of them.
     """
     bare = name.lstrip("-")
     names = rf"(?:[-<\[\\]\S{{1,40}} +){{0,4}}-{{0,2}}{re.escape(bare)}(?![\w-])"
@@ -170,7 +170,7 @@ def find_entry(text: str, name: str) -> Heading | None:
         if not re.match(names, plain_name(words)) or (item and "(" not in words):
             continue
         start = piece.start
-        for lead in reversed(piece.leads):  # other names of the entry, on the lines before
+        for lead in reversed(piece.leads):  # other names of the entry, on the preceding lines
             is_beside = lead.level >= ITEM and not page.text[lead.end : start].strip()
             start = lead.start if is_beside else start
         return Heading(6, short_heading(words), start, page.section(piece)[-1].end)
@@ -178,7 +178,7 @@ def find_entry(text: str, name: str) -> Heading | None:
 
 
 def section_note(headings: list[Heading], section: Heading, asked: str) -> str:
-    """Return a note if a section's heading is only similar to the request or not unique, or ""."""
+    """Return a note if a section's heading is not unique or only similar to the request, or ""."""
     name = section.text.lower()
     if words_of(asked.lower()).isdisjoint(words_of(name)):
         return f"No heading has {quoted(asked)}: the most similar one is shown."
@@ -198,18 +198,18 @@ def section_note(headings: list[Heading], section: Heading, asked: str) -> str:
 
 
 def offsets_of(headings: list[Heading]) -> str:
-    """Return the offsets of headings, separated by commas; of many the first."""
+    """Return the offsets of headings, separated by commas; only the first if there are many."""
     more = ", ..." if len(headings) > MAX_LISTED else ""
     return ", ".join(str(one.start) for one in headings[:MAX_LISTED]) + more
 
 
 def plain_name(heading: str) -> str:
-    """Return a heading or a request in lower case, without marks of code and emphasis and "()"."""
+    """Return a heading or request in lower case, without code marks, emphasis marks and "()"."""
     return " ".join(re.sub(r"[`*]", "", heading.lower()).split()).removesuffix("()")
 
 
 def names_whole(own: str, wanted: str) -> bool:
-    """Return whether a heading has a name as a whole: fs.rm in fs.rm(path), not in fs.rmdir."""
+    """Return whether a heading contains a name as a whole: fs.rm in fs.rm(path), not fs.rmdir."""
     place = own.find(wanted)
     while place >= 0:
         around = own[place - 1 : place] + own[place + len(wanted) : place + len(wanted) + 1]
@@ -225,7 +225,7 @@ def words_of(heading: str) -> set[str]:
 
 
 def fragment_offset(text: str, fragment: str) -> int:
-    """Return the offset of the heading, entry or text that a URL's fragment names; 0 if none.
+    """Return the offset of the heading, entry or text named in a URL's fragment; 0 if none.
 
     Generators make ids from headings ("serverkeepalivetimeout"), or from names, which begin a
     heading or an entry: "os.path.join", rustdoc's "method.drain". Search engines name a text:
@@ -256,24 +256,24 @@ def letters_of(text: str) -> str:
 
 
 def declares(own: str, wanted: str) -> bool:
-    """Return whether a heading has a name before parameters: entry in "fn entry(key)"."""
+    """Return whether a heading has a name before its parameters: entry in "fn entry(key)"."""
     return bool(re.search(rf"(?<!\w){re.escape(wanted)}[<(]", own))
 
 
 def find_section(headings: list[Heading], name: str, text: str = "") -> Heading:
-    """Return the section whose heading, or the entry in text whose first line, matches a name best.
+    """Return the section whose heading, or entry in text whose first line, best matches a name.
 
-    An equal heading wins, then a heading that contains the name as a whole; the same for a function
-    without its parameters; then an entry; then a heading that contains the name as a part of a
-    word; a member without its class; then a heading whose words are all in the name, then the most
-    similar heading. Raises SearchError (no_results) if no heading is similar. Its field headings
-    lists the first headings, which are not part of the message because they are untrusted text.
+    The first match wins: an equal heading; one that contains the name as a whole; the same for a
+    function without its parameters; an entry; a heading that contains the name as part of a word;
+    a member without its class; a heading whose words are all in the name; the most similar heading.
+    Raises SearchError (no_results) if no heading is similar. Its field headings lists the first
+    headings, which are not part of the message because they are untrusted text.
     """
     import difflib
 
     wanted = plain_name(name)
     words = [plain_name(heading.text) for heading in headings]
-    function = re.split(r"(?<=\w)\(", wanted)[0]  # its parameters may be written in another way
+    function = re.split(r"(?<=\w)\(", wanted)[0]  # its parameters may be written differently
 
     def first_like(tries: list[tuple[str, Callable[[str, str], bool]]]) -> Heading | None:
         found = (

@@ -1,7 +1,7 @@
 """Split a page's Markdown into units: sentences, list items, table rows and lines of code.
 
 A unit is the smallest part of a page that can be shown. It is shown with the pieces that it needs
-to make sense: the headings, terms and list items above it, its table's header, its code's fences.
+to make sense: the headings, terms and list items above it, its table's header or its code's fences.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    Span = tuple[int, int]  # start and end of a piece of the Markdown
+    Span = tuple[int, int]  # start and end of a piece of Markdown
 
-MAX_SOURCE = 500_000  # searched characters per page: a long book
+MAX_SOURCE = 500_000  # characters searched per page: a long book
 JOINED_CHARS = 150  # characters up to which short sentences are joined into a unit
-MAX_SENTENCE = 700  # characters; a longer sentence is cut at spaces
-# Maximum characters of a line in a card, and of a unit made of joined lines.
+MAX_SENTENCE = 700  # characters; a longer sentence is cut at a space
+# Maximum characters of a line in a card, and of a unit made from joined lines.
 LINE_CHARS, CARD_CHARS = 80, 250
 CODE_CHARS = 100  # characters up to which lines of code are joined into a unit
 LEAD_CHARS = 80  # maximum length of a term or list item that introduces the text below it
 LEAST_WORDS = 5  # words per sentence; a shorter sentence is joined to its neighbor
-FRAGMENT_CHARS = 60  # characters; a longer text is not a fragment, however few its words
+FRAGMENT_CHARS = 60  # characters; a longer text is not a fragment, even if it has few words
 MAX_COLUMNS = 50  # columns per table that are searched for extremes
-# Levels of leads below the six heading levels: a term, a term right below a term, and a list item
-# (plus its indentation).
+# Levels of leads below the six heading levels: a term, a term directly below a term, and a list
+# item (plus its indentation).
 STRONG, SECOND_STRONG, ITEM = 7, 8, 9
 LIST_ITEM = r"[ \t]{0,40}(?:[-*+]|\d{1,9}[.)]) +"  # the beginning of a list item
 
@@ -65,11 +65,11 @@ class Piece:
     index: number of the piece in the page
     block: number of its paragraph, list, table or code block
     section: number of its section
-    leads: the leads above it, the outermost first
+    leads: the leads above it, outermost first
     level, words: level and plain text of a lead
     frames: the head and the tail of its table or code block
-    above: the text right above its table or list
-    item: the first piece of the list item that it continues, or that it is nested in
+    above: the text directly above its table or list
+    item: the first piece of the list item that it continues or is nested in
     """
 
     index: int
@@ -89,7 +89,7 @@ class Piece:
 class PageText:
     """The searched text of a page: its Markdown, its pieces and its title.
 
-    beside: the parts of the page next to its text, which follow the text; no heading of the text
+    beside: the parts beside the page's text, which are put after it; no heading of the text
     is above them. own_end: where the text ends.
     """
 
@@ -103,11 +103,11 @@ class PageText:
         self.units = [piece for piece in self.pieces if piece.kind not in ("lead", "head", "tail")]
 
     def of(self, piece: Piece) -> str:
-        """Return the text of a piece."""
+        """Return a piece's text."""
         return self.text[piece.start : piece.end]
 
     def section(self, lead: Piece) -> list[Piece]:
-        """Return a heading, another lead or a list item with all that is below it."""
+        """Return a heading, another lead or a list item with everything below it."""
         below = itertools.islice(self.pieces, lead.index + 1, None)
         around = ((*piece.leads, *items_around(piece)) for piece in below)
         inside = itertools.takewhile(lambda leads: lead in leads, around)
@@ -115,7 +115,7 @@ class PageText:
 
 
 def items_around(piece: Piece) -> list[Piece]:
-    """Return the first pieces of the list items around a piece, the innermost first."""
+    """Return the first pieces of the list items around a piece, innermost first."""
     items = []
     while piece.item:
         piece = piece.item
@@ -124,7 +124,7 @@ def items_around(piece: Piece) -> list[Piece]:
 
 
 def make_units_of_lone_leads(page: PageText) -> None:
-    """Change leads without text below them into units if they are lines of a card (see with_cards).
+    """Turn leads without text below them into units if they are lines of a card (see with_cards).
 
     Examples are a price in bold, and specifications whose names and values are all headings.
     """
@@ -179,16 +179,16 @@ def without_title(text: str, title: str) -> str:
 
 
 class Splitter:
-    """A reader of Markdown blocks, in order, that tracks the leads above the next block.
+    """Reads Markdown blocks in order and tracks the leads above the next block.
 
-    text_end: where the parts of the page next to its text begin.
+    text_end: where the parts beside the page's text begin.
     """
 
     def __init__(self, markdown: str, text_end: int) -> None:
         self.markdown, self.text_end = markdown, text_end
         self.pieces: list[Piece] = []
-        self.leads: list[Piece] = []  # open leads, the outermost first
-        self.items: list[tuple[int, Piece]] = []  # indentation and first piece of the open items
+        self.leads: list[Piece] = []  # open leads, outermost first
+        self.items: list[tuple[int, Piece]] = []  # indentation and first piece of each open item
         self.section = self.block = 0
         self.above = ""
 
@@ -273,19 +273,19 @@ class Splitter:
         self.leads.append(lead)
 
     def close_leads(self, level: int) -> None:
-        """Close the open leads at this level and below it."""
+        """Close the open leads at this level and lower levels."""
         while self.leads and self.leads[-1].level >= level:
             self.leads.pop()
 
     def close_label(self, kind: str, indent: int) -> None:
-        """Close a term right above a table at the table's end: it is the table's label."""
+        """Close a term directly above a table at the table's end: the term is the table's label."""
         terms = [lead for lead in self.leads if STRONG <= lead.level < ITEM]
         after = self.pieces[terms[-1].index + 1 :][:1] if terms else []
         if kind != "table" and not indent and any(one.kind in ("head", "row") for one in after):
             self.close_leads(terms[-1].level)
 
     def close_items(self, indent: int) -> None:
-        """Close the open list items at this indentation and below it."""
+        """Close the open list items at this indentation and deeper."""
         while self.items and self.items[-1][0] >= indent:
             self.items.pop()
 
@@ -301,7 +301,7 @@ class Splitter:
         return piece
 
     def read_sentences(self, start: int, end: int, kind: str) -> None:
-        """Add the sentences of a paragraph or list item; lines keep their indentation."""
+        """Add the sentences in a paragraph or list item; lines keep their indentation."""
         for first, last in sentence_spans(self.markdown[start:end]):
             piece = self.markdown[start + first : start + last]
             blank = "\n" if not first or "\n" in piece[: len(piece) - len(piece.lstrip())] else None
@@ -321,7 +321,7 @@ class Splitter:
             self.close_leads(ITEM + indent)
             first_piece = len(self.pieces)
             mark = re.compile(LIST_ITEM).match(self.markdown, first, last)
-            if mark or indent:  # a line without both continues the item above it
+            if mark or indent:  # a line without a marker or indentation continues the item above
                 self.close_items(indent)
             content = self.markdown[mark.end() if mark else first : last].strip()
             if mark and after > indent and 0 < len(content) <= LEAD_CHARS:
@@ -352,7 +352,7 @@ class Splitter:
             row.frames, row.above = frames, self.above
 
     def read_code(self, start: int, end: int) -> None:
-        """Add the lines of a code block, with short lines joined; its fences are their frames."""
+        """Add the lines of a code block, joining short lines; the fences are their frames."""
         lines = self.lines(start, end)
         frames = [self.add(*lines[0], "head")]
         fence = (
@@ -385,7 +385,7 @@ class Splitter:
 def split_blocks(markdown: str) -> list[Span]:
     """Return the start and end of each Markdown block: paragraph, list, table or code block."""
     blocks: list[Span] = []
-    fence = ""  # of the open code block
+    fence = ""  # the open code block's
     start = 0
     for match in (*re.finditer(_BLOCK_BREAK, markdown), None):
         end = match.start() if match else len(markdown)
@@ -432,7 +432,7 @@ def cut_sentences(text: str) -> Iterator[Span]:
 
 
 def is_fragment(text: str) -> bool:
-    """Return whether a text is too short to be read on its own."""
+    """Return whether a text is too short to be understood on its own."""
     return len(text) < FRAGMENT_CHARS and len(re.findall(_COUNTED_WORD, text)) < LEAST_WORDS
 
 
@@ -442,7 +442,7 @@ def sentence_ends(text: str) -> list[int]:
     In a text mainly in PHRASED scripts, phrases also end at spaces.
     """
     ends = []
-    marks = last = 0  # backticks so far: inside code, their number is odd
+    marks = last = 0  # backticks so far: their number is odd inside code
     for match in re.finditer(_SENTENCE_END, text):
         marks += text.count("`", last, match.start())
         last = match.start()
@@ -454,7 +454,7 @@ def sentence_ends(text: str) -> list[int]:
 
 
 def ends_sentence(match: re.Match[str]) -> bool:
-    """Return whether punctuation ends a sentence: not inside a word or after an abbreviation."""
+    """Return whether punctuation ends a sentence; not inside a word or after an abbreviation."""
     after = match.string[match.end() : match.end() + 2]
     is_followed = after[:1].isspace() and not after[1:].islower()
     return bool(match[1]) or (is_followed and not (match[0] == "." and is_abbreviation(match)))
@@ -482,7 +482,7 @@ def is_abbreviation(full_stop: re.Match[str]) -> bool:
 
 
 def columns_of_extremes(page: PageText) -> dict[int, list[int]]:
-    """Return row index -> columns in which the row has the highest or lowest number."""
+    """Return row index -> columns where the row has the highest or lowest number."""
     columns: dict[int, list[int]] = {}
     in_tables = (unit for unit in page.units if unit.kind == "row")
     for _, group in itertools.groupby(in_tables, lambda row: row.block):

@@ -88,7 +88,7 @@ _ASIDE = (
 # A menu: its minimum number of entries, and the maximum number of words per entry, including the
 # bullet. Entries in lists of names are longer.
 LEAST_ENTRIES, LONGEST_ENTRY = 5, 2
-_NUMBERING = r"^(?:[A-Z]{1,3}\.|\d{1,3}(?:\.|\b))[\d.]{0,20}\s"  # a heading's number: 8.14., F.28.2.
+_NUMBERING = r"^(?:[A-Z]{1,3}\.|\d{1,3}(?:\.|\b))[\d.]{0,20}\s"  # a heading's number: 8.14., F.2.
 # A signature; the group captures its name.
 _ARGUMENTS = (
     r"^`?(?:(?:async|class|const|def|function|method|new|static) ){0,3}"
@@ -296,7 +296,7 @@ def bm25(held: Counts, rarity: Counts, length: float, weight: float = LENGTH_WEI
 
 
 def add_extremes(scores: list[float], page: PageText, contexts: dict[str, Counts]) -> None:
-    """Raise the scores of rows with the highest or lowest value in a column that a question names."""
+    """Raise the scores of rows with the highest or lowest value in a column named in a question."""
     columns = columns_of_extremes(page)
     for place, unit in enumerate(page.units):
         of_row = columns.get(unit.index, []) if scores[place] else []

@@ -84,7 +84,7 @@ class Excerpt:
     page repeats, by index. said: indexes of repeated sentences that are already shown elsewhere.
     named: indexes of the headings already compared with the questions. entries: the leads of the
     entries, such as options, that questions name, by question number. whole: the leads of the
-    entries and sections that a question names and that are shown whole. alike: the word asked for in
+    entries and sections that a question names and that are shown whole. alike: the asked word in
     rows of a partly shown table that share it with a shown row. is_aside: whether the page is not
     about any question. has_lists: whether the page has lists.
     """
@@ -620,5 +620,5 @@ def telling_part(text: str, room: int, question: str, size: Callable[[str], int]
     while size(text[start:end]) > room:
         end -= size(text[start:end]) - room
     if end < len(text):
-        end = max(text.rfind(" ", start + room * 2 // 3, end), 0) or end  # no spaces in some scripts
+        end = max(text.rfind(" ", start + room * 2 // 3, end), 0) or end  # some scripts lack spaces
     return indent + "… " * (start > 0) + text[start:end].strip() + "…" * (end < len(text))

@@ -1,4 +1,4 @@
-"""Answers from engines: their outcome, their storage and their part of a document."""
+"""Answers from engines: their outcome, how they are stored and their part of a document."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ STORED_FIELDS = ("title", "url", "snippet", "date", "age", "moment", "author", "
 
 @dataclass(slots=True)
 class Answer:
-    """The outcome of one question at one engine or auto: results, or an error.
+    """The outcome of one question sent to one engine or auto: results, or an error.
 
     asked: the requested engine, or "auto". engine: the engine that answered. fetched_at: when it
     answered (UTC). is_stale: the answer is from the store and older than the question allows.
@@ -61,10 +61,10 @@ class Answer:
 
 @dataclass(slots=True)
 class Outcome:
-    """What a question got: the answers of its engines or, without any, the error.
+    """The outcome of a question: the answers from its engines or, if there are none, the error.
 
     attempts: the engines that failed although another answered, with their errors. is_merged:
-    several engines were asked at the same time. needed_request: not every answer was stored.
+    several engines were queried at the same time. needed_request: not every answer was stored.
     """
 
     question: Question
@@ -83,7 +83,7 @@ class Outcome:
 
 
 def outcome_of(question: Question, answers: list[Answer]) -> Outcome:
-    """Return the outcome of a question, from an answer or error of each engine that was asked."""
+    """Return a question's outcome from the answer or error of each engine that was queried."""
     good = [answer for answer in answers if not answer.error]
     failures = [
         failure
@@ -118,13 +118,13 @@ def storage_key(question: Question, engine: str) -> str:
     """Return an answer's key in the store: SHA-256 of query, engine, filters, server and focus.
 
     The number of results is not part of the key: a stored answer serves every question that needs
-    as many or fewer.
+    as many results or fewer.
     """
     import hashlib
 
     filters = sorted(question.filters_for(engine).items())
     asked: list[Any] = [folded_query(question.text), engine, filters]
-    # A mirror of a web search returns the same answers; a private SearXNG, wiki or GitHub does not.
+    # A mirror of a web search returns the same answers; a private SearXNG, wiki or GitHub may not.
     if ENGINES[engine].own_server or "web" not in ENGINES[engine].sources:
         asked += filter(None, [ENGINES[engine].other_address()])
     asked += ["news"] if question.is_news(engine) else []
@@ -132,7 +132,7 @@ def storage_key(question: Question, engine: str) -> str:
 
 
 def store_answer(answer: Answer, store: PageStore) -> None:
-    """Store an answer if its engine's terms allow that, without ages such as "2 days ago"."""
+    """Store an answer if its engine's terms allow that; omit ages such as "2 days ago"."""
     if not ENGINES[answer.engine].is_storable():
         return
     results = [
@@ -156,7 +156,7 @@ def store_answer(answer: Answer, store: PageStore) -> None:
 
 @contextlib.contextmanager
 def exclusive_request(question: Question, engine: str, call: Call) -> Iterator[None]:
-    """Claim a question at an engine for this caller; first wait for any other caller's claim.
+    """Claim a question to an engine for this caller, after waiting for any other caller's claim.
 
     Answers that are not stored need no claim.
     """
@@ -177,7 +177,7 @@ def exclusive_request(question: Question, engine: str, call: Call) -> Iterator[N
 def take_stored(answer: Answer, engine: str, store: PageStore, max_age: float | None) -> bool:
     """Fill an answer from the store; return whether the store has a suitable one.
 
-    max_age: seconds; None: any age. The stored request must have covered at least as many results
+    max_age: seconds; None: any age. The stored request must have asked for at least as many results
     as the question needs. The answer's format is checked, because another version of this program
     may have written it. Only known text fields are used.
     """
@@ -205,7 +205,7 @@ def take_stored(answer: Answer, engine: str, store: PageStore, max_age: float | 
 
 
 def is_text(value: object) -> bool:
-    """Return whether a value is a non-empty string."""
+    """Return whether a value is a nonempty string."""
     return isinstance(value, str) and bool(value)
 
 
@@ -213,7 +213,7 @@ def is_text(value: object) -> bool:
 
 
 def no_engine_answered(failures: list[tuple[str, SearchError]]) -> SearchError:
-    """Return the combined error when no engine answered; a single engine keeps its own error.
+    """Return the combined error if no engine answered; a single engine keeps its own error.
 
     If an engine found nothing, the kind is no_results, because that engine did answer. The kind is
     invalid_input only if every engine refuses the input.
@@ -225,7 +225,7 @@ def no_engine_answered(failures: list[tuple[str, SearchError]]) -> SearchError:
     empty = [failure for failure in failures if failure[1].kind == "no_results"]
     able = [failure for failure in failures if failure[1].kind != "invalid_input"]
     first = (empty or able or failures)[0][1]
-    if not able and len({error.message for _, error in failures}) == 1:  # do not repeat it
+    if not able and len({error.message for _, error in failures}) == 1:  # do not repeat the hint
         return first
     waits = [error.retry_after for _, error in failures if error.retry_after is not None]
     reasons = [f"{engine}: {error.message.removesuffix('.')}" for engine, error in failures]
@@ -250,7 +250,7 @@ def needs_fallback(answer: Answer) -> bool:
 
 
 def failure_of(answers: list[Answer]) -> SearchError:
-    """Return the error of a question that no engine answered; its hint covers the focus."""
+    """Return the error for a question that no engine answered; its hint covers the focus."""
     error = failure_of_engines(answers)
     hint = error.hint
     if answers[0].question.focus not in ("", "general") and FOCUS_HINT not in hint:
@@ -259,7 +259,7 @@ def failure_of(answers: list[Answer]) -> SearchError:
 
 
 def failure_of_engines(answers: list[Answer]) -> SearchError:
-    """Return the error of a question that no engine answered.
+    """Return the error for a question that no engine answered.
 
     If auto could not search the web, its error comes before the other sources' errors.
     """
@@ -279,7 +279,7 @@ def failure_of_engines(answers: list[Answer]) -> SearchError:
 
 
 def facts_of(outcomes: list[Outcome]) -> dict[str, Any]:
-    """Return the attempts, warnings and billed of outcomes; empty ones are omitted."""
+    """Return the fields attempts, warnings and billed for outcomes, without empty fields."""
     warnings = dict.fromkeys(text for outcome in outcomes for text in outcome.warnings)
     billed = total(outcome.billed for outcome in outcomes)
     attempts = failed_attempts(outcomes)
@@ -287,7 +287,7 @@ def facts_of(outcomes: list[Outcome]) -> dict[str, Any]:
 
 
 def planned_requests(answers: list[Answer], outcomes: list[Outcome]) -> DryRun:
-    """Return a dry run: the first request to each engine, and the costs.
+    """Return a dry run: the first request to each engine, and the cost.
 
     A search with one engine shows only its request. Raises SearchError if no request is possible.
     """
@@ -313,7 +313,7 @@ def planned_requests(answers: list[Answer], outcomes: list[Outcome]) -> DryRun:
 def failed_attempts(outcomes: list[Outcome]) -> list[dict[str, Any]]:
     """Return the engines that failed for questions that another engine answered.
 
-    Each is {engine, kind, error}, and queries (the numbers of its questions) if there are several.
+    Each is {engine, kind, error}, plus queries (the numbers of its questions) if several.
     """
     attempts: dict[tuple[str, str], dict[str, Any]] = {}
     for outcome in outcomes:
@@ -328,7 +328,7 @@ def failed_attempts(outcomes: list[Outcome]) -> list[dict[str, Any]]:
 def fallback_note(answers: list[Answer], questions: int) -> str:
     """Return a warning that lists the sources that answered instead of auto.
 
-    questions: the number of all questions. If auto answered some, the warning lists the others.
+    questions: the total number of questions. If auto answered some, the warning names the others.
     """
     sources = ", ".join(dict.fromkeys(ENGINES[answer.engine].title for answer in answers))
     numbers = {answer.number for answer in answers}

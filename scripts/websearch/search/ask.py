@@ -1,4 +1,4 @@
-"""Answer every question at the same time: from the store, or from engines at their own pace."""
+"""Answer all questions at the same time, from the store or from engines at their own pace."""
 
 from __future__ import annotations
 
@@ -51,11 +51,11 @@ OWN_DATES = (
     "{} cannot filter by dates: results were left out by the dates of their pages. Those without a "
     "date were kept."
 )
-LATE_SECONDS = 0.5  # seconds after the deadline until a question is abandoned
+LATE_SECONDS = 0.5  # seconds after the deadline after which a question is abandoned
 
 
 def ask(questions: list[Question], call: Call) -> list[Outcome]:
-    """Return the outcome of each question, in their order.
+    """Return the outcome of each question, in order.
 
     If auto fails and no other engine answers its question, the fallback engines are queried. A
     question that fails does not affect the others. Raises DryRun with the requests in a dry run,
@@ -101,7 +101,7 @@ def store_note(engine: str) -> str:
 def ask_together(
     asked: list[tuple[Question, str]], call: Call, report: ProgressCallback
 ) -> list[Answer]:
-    """Return the answers to (question, engine) pairs, in order; late answers become errors."""
+    """Return the answers to pairs of (question, engine), in order; late answers become errors."""
     from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 
     pool = ThreadPoolExecutor(len(asked))
@@ -125,7 +125,7 @@ def ask_together(
 
 
 def late_answer(question: Question, asked: str) -> Answer:
-    """Return a timeout error as the answer to a question not answered in time."""
+    """Return a timeout error as the answer to a question that was not answered in time."""
     hint = "Raise {timeout}. Or ask fewer questions."
     error = SearchError("timeout", "No engine answered in time.", hint, retryable=True)
     return Answer(question, asked, error=error)
@@ -144,7 +144,7 @@ def answer_question(question: Question, asked: str, call: Call) -> Answer:
 
 
 def ask_in_order(answer: Answer, call: Call) -> None:
-    """Fill an answer from the first engine that answers. Raises SearchError if none does.
+    """Fill an answer from the first engine that answers. Raises SearchError if none answers.
 
     Every engine of auto gets only a share of the time, because a fallback engine may follow.
     """
@@ -159,7 +159,7 @@ def ask_in_order(answer: Answer, call: Call) -> None:
                 answer.warnings.append(OWN_DATES.format(ENGINES[engine].title))
             return
         answer.failures.append((engine, error))
-        # Another engine may know the value or filter that this one does not.
+        # A different engine may know the value or filter that this one does not.
         if error.kind != "invalid_input" and not may_fall_back(error.kind):
             break
     failure = no_engine_answered(answer.failures)
@@ -169,7 +169,7 @@ def ask_in_order(answer: Answer, call: Call) -> None:
 
 
 def error_of_engine(answer: Answer, engine: str, call: Call) -> SearchError | None:
-    """Fill an answer from an engine; return the error, or None on success."""
+    """Fill an answer from an engine; return the error, or None if there is none."""
     try:
         (plan_answer if call.is_dry else fill_answer)(answer, engine, call)
     except SearchError as error:
@@ -180,7 +180,7 @@ def error_of_engine(answer: Answer, engine: str, call: Call) -> SearchError | No
 def plan_answer(answer: Answer, engine: str, call: Call) -> None:
     """Fill an answer with the request to an engine and its cost, for a dry run.
 
-    Raises SearchError if the engine does not support the question, or its budget is used up.
+    Raises SearchError if the engine does not support the question, or if its budget is used up.
     """
     planned = engine_call(engine, answer.question.for_engine(engine), math.inf).planned_request()
     answer.billed = plan_request(engine, answer.question.count, call.store, call.budget)
@@ -261,7 +261,7 @@ def fill_from_engine(answer: Answer, engine: str, call: Call) -> None:
 
 
 def dated_result(result: dict[str, Any], now: float) -> dict[str, Any]:
-    """Return an engine's result with its day, and its moment in ISO 8601 if its date has a time."""
+    """Return a result with its day and, if its date has a time, its moment in ISO 8601."""
     from websearch.store.page_store import utc_time
 
     words = result.get("date", "")
@@ -270,7 +270,7 @@ def dated_result(result: dict[str, Any], now: float) -> dict[str, Any]:
 
 
 def moment_in(result: dict[str, Any], now: float) -> float | None:
-    """Return the time of a result in seconds since 1970, None if it is unknown."""
+    """Return the time of a result in seconds since 1970; None if the time is unknown."""
     return moment_of(result.get("moment") or result.get("age") or result.get("date", ""), now)
 
 

@@ -76,7 +76,7 @@ __all__ = [
 ]  # fmt: skip
 DEFAULT_COUNT = 5  # pages read per search
 DEFAULT_SOURCES = 8  # sources per brief
-PAGES_OF_A_QUESTION = 5  # pages read per question of a brief: any may contain the answer
+PAGES_OF_A_QUESTION = 5  # pages read per question in a brief: any of them may contain the answer
 MAX_COUNT = 50  # results that engines return in a few result pages
 PAGE_TIMEOUT = 3.0  # seconds per page, redirects included
 SEARCH_SHARE = 0.7  # the engines' share of the remaining time if pages are read afterward
@@ -84,7 +84,7 @@ INPUT_HINT = "Name a file with one question per line, or @- for standard input."
 MOST_RECALLED = 100  # pages fetched from the store if the owner's rules exclude some
 RANKED_OF_RECALL = 20  # pages ranked by their passages; more would take time and find little
 WORKERS = 4  # concurrent searches of a batch; an engine without a key keeps its pace
-ITEM_CHARS = 1_000  # characters per search in a batch document: less cannot answer
+ITEM_CHARS = 1_000  # characters per search in a batch document: fewer cannot answer
 
 # ===== commands and their parameters ==============================================================
 
@@ -284,9 +284,9 @@ def run_batch(
     """Search for many questions; return their documents in results, in order. Never raises.
 
     params: those of COMMANDS["batch"] without input; timeout and, with emit, max_chars apply to
-    each search. A question is text, or a JSON object with parameters of its own. emit(number,
-    document) is called for each document as soon as it is ready. budget: what other batches of the
-    same run have spent.
+    each search. A question is text, or a JSON object with its own parameters. emit(number,
+    document) is called for each document as soon as it is ready. budget: the other batches' spending in the
+    same run.
     """
     spent = budget or RunBudget()
 
@@ -309,7 +309,7 @@ def run_batch(
             lambda job: search_line(shared, job[1], spent), jobs, checked["workers"]
         )
         for (number, query), answer in searches:
-            is_cut = isinstance(answer, SearchError)  # a signal came
+            is_cut = isinstance(answer, SearchError)  # a signal arrived
             documents[number] = {"query": query, **error_document(answer)} if is_cut else answer
             if report:
                 report("searches", len(documents), len(queries))
@@ -324,7 +324,7 @@ def run_batch(
 
 
 def batch_plan(results: list[Document], shared: dict[str, Any]) -> DryRun:
-    """Return the dry run of a batch: the totals of its lines' dry runs; with verbose, also those.
+    """Return a batch's dry run: the totals of its lines' dry runs and, with verbose, these runs.
 
     requests: engine -> first requests of the lines. cost: engine -> its total. left: engine (or
     total) -> requests that this month's budget leaves before the batch.
@@ -359,7 +359,7 @@ def batch_plan(results: list[Document], shared: dict[str, Any]) -> DryRun:
 
 
 def search_line(shared: dict[str, Any], line: str, budget: RunBudget) -> Document:
-    """Return the document of a batch's line: a question, or a JSON object with own parameters."""
+    """Return the document for a line in a batch: a question, or a JSON object with parameters."""
     if not (own := json_fields(line)):
         return {"query": line, **run_search({**shared, "query": line}, budget=budget)}
     try:
@@ -392,7 +392,7 @@ def run_batch_file(
 
 
 def left_to_do(params: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
-    """Return the parameters of a batch without the queries that files of skip_done settle."""
+    """Return the parameters of a batch without the queries that the files in skip_done settle."""
     files = [path for path in options["skip_done"] if os.path.exists(os.path.expanduser(path))]
     others = {name: item for name, item in params.items() if name != "queries"}
     queries = params.get("queries", [])
@@ -408,7 +408,7 @@ def answer_document(
     kind: str,
     budget: RunBudget | None = None,
 ) -> Document:
-    """Return the document of a search or a brief, and note it in the history.
+    """Return the document for a search or a brief, and note it in the history.
 
     kind: history.SEARCH or history.BRIEF. Raises SearchError or DryRun. budget: see run_search.
     """
@@ -475,7 +475,7 @@ def searched(questions: list[Question], params: dict[str, Any], call: Call) -> D
 def in_period(
     sources: list[Source], ranked: list[Source], outcome: Outcome, since: str
 ) -> list[Source]:
-    """Return the sources that are not outside the period; a warning counts those in ranked.
+    """Return the sources that are not outside the period; a warning counts the others in ranked.
 
     Raises SearchError (no_results) if none is left.
     """
@@ -489,7 +489,7 @@ def in_period(
 
 
 def add_recall_hint(error: SearchError, query: str, store: PageStore) -> None:
-    """Suggest recall in the hint of a failed search if stored pages match."""
+    """Suggest recall in a failed search's hint if stored pages match."""
     is_out_of_reach = error.kind in ("blocked", "network", "timeout", "rate_limit", "quota")
     pages = store.count_pages(query) if is_out_of_reach else 0
     if pages:
@@ -544,7 +544,7 @@ def run_recall(params: dict[str, Any], report: ProgressCallback = None) -> Docum
 def recalled_pages(store: PageStore, params: dict[str, Any]) -> tuple[list[dict[str, Any]], int]:
     """Return the matching stored pages that the owner's rules allow, and the number omitted.
 
-    There may be more than count, because their passages decide which ones are shown.
+    There may be more than count pages, because their passages decide which pages are shown.
     """
 
     def addresses(page: dict[str, Any]) -> list[str]:
@@ -604,7 +604,7 @@ def spending(store: PageStore) -> dict[str, Any]:
 
 
 def run_search_line(params: dict[str, Any], report: ProgressCallback = None) -> Document:
-    """Run a search for the command line; refuse a file with a hint to the right command.
+    """Run a search for the command line; refuse a file with a hint that names the right command.
 
     The refusal is a SearchError (invalid_input).
     """

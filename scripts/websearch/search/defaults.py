@@ -1,6 +1,6 @@
 """Apply the user's search defaults: lines such as DEFAULT_COUNTRY: de in secrets.yaml.
 
-A parameter that the caller passes wins. Country and language are soft filters: an engine that
+Parameters from the caller take precedence. Country and language are soft filters: an engine that
 lacks them is queried without them.
 """
 
@@ -28,14 +28,14 @@ def user_defaults() -> dict[str, str]:
 
 
 def variable(name: str) -> str:
-    """Return the name of the secrets.yaml line for a parameter's default."""
+    """Return the name of the line in secrets.yaml with a parameter's default."""
     return f"DEFAULT_{name.upper()}"
 
 
 def checked_defaults(
     names: tuple[str, ...], table: list[Parameter], given: Collection[str] = ()
 ) -> dict[str, Any]:
-    """Return the user's defaults for these parameters, except those that the caller has given.
+    """Return the user's defaults for these parameters, except those that the caller passed.
 
     table: the command's parameters. Raises SearchError (invalid_input), which names the line.
     """
@@ -50,7 +50,7 @@ def checked_defaults(
 
 
 def checked_default(parameter: Parameter, value: str) -> Any:
-    """Return a parameter's default in its type; raises SearchError (invalid_input)."""
+    """Return a parameter's default, converted to its type; raises SearchError (invalid_input)."""
     name = parameter["name"]
     try:
         checked = check_value(parameter, value)

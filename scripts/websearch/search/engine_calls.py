@@ -56,7 +56,7 @@ RESULT_FIELDS = (
     "author",
     "license",
     "text",
-)  # for callers
+)  # imported for callers
 
 
 @dataclass(slots=True, kw_only=True)
@@ -102,7 +102,7 @@ class EngineCall:
         self.params = {key: self.params[key] for key in passed if key in self.params}
         self.wanted = self.params["count"]
         self.engine = ENGINES[self.name]
-        self.filters = dict(self.params)  # for the results, which are held to paths of sites
+        self.filters = dict(self.params)  # for the results, which must match sites' paths
         if self.engine.hosts_only:
             self.params = with_hosts(self.params)
         self.params["count"] = min(self.wanted, self.engine.max_count)
@@ -121,7 +121,7 @@ class EngineCall:
         return False
 
     def give_back(self) -> None:
-        """End a turn in which no request was sent."""
+        """End a turn without a request."""
 
     def send(self) -> Reply:
         """Query the engine; a failure becomes part of the reply."""
@@ -129,7 +129,7 @@ class EngineCall:
 
 
 def with_hosts(params: dict[str, Any]) -> dict[str, Any]:
-    """Return parameters whose filter site has hosts only, and exclude_site no host with a path.
+    """Return parameters without paths in site, and without exclude_site entries that have a path.
 
     Raises SearchError (invalid_input).
     """
@@ -162,7 +162,7 @@ def planned_request(name: str, params: dict[str, Any]) -> dict[str, Any] | Searc
 
 
 class ScriptCall(EngineCall):
-    """A question to an engine with its own script, which returns a document."""
+    """A question to an engine that has its own script, which returns a document."""
 
     def __post_init__(self) -> None:
         """Count the result pages that the question needs. Raises SearchError."""
@@ -187,7 +187,7 @@ class ScriptCall(EngineCall):
         return request
 
     def send(self) -> Reply:
-        """Call the script once per result page; build the reply from its documents."""
+        """Call the script once per result page; build the reply from the script's documents."""
         reply = page = self.ask_page()
         pages = 1
         for number in range(1, self.engine.requests_for(self.wanted)):
@@ -209,7 +209,7 @@ class ScriptCall(EngineCall):
                 item for item in page.results if canonical_url(item["url"]) not in known
             ]
         if pages > 1 and reply.credits is None:
-            reply.credits = pages  # counted in the ledger
+            reply.credits = pages  # counted in the ledger by the script
         return reply
 
     def ask_page(self, **options: Any) -> Reply:
@@ -318,7 +318,7 @@ class ModuleCall(EngineCall):
         )
 
     def nothing_found(self, others: list[dict[str, Any]]) -> SearchError:
-        """Return the error for result pages whose results, if any, are all from other sites."""
+        """Return the error for result pages whose results, if any, are all from unrequested sites."""
         if others:
             message = other_sites_warning(self.engine, others)
             return SearchError("no_results", message, FILTERED_HINT)
@@ -346,10 +346,10 @@ class ModuleCall(EngineCall):
     def fetch_result_pages(
         self, fetch: Callable[[EngineRequest, ReadAnswer], ResultPage]
     ) -> tuple[list[ResultPage], SearchError | None]:
-        """Return the result pages with the requested results, and any error that cut them short.
+        """Return the result pages with the requested results, and any error that ended the reading.
 
-        Stops at a result page without new results, after any if_empty and also requests have been
-        sent. Raises SearchError if the first request fails.
+        Stops at a result page without new results, after sending any if_empty and also
+        requests. Raises SearchError if the first request fails.
         """
         module, count = load_module(self.name), self.params["count"]
         pages: list[ResultPage] = []
@@ -382,7 +382,7 @@ def merged_results(result_pages: list[ResultPage]) -> list[dict[str, Any]]:
     its own ranking; the rankings are interleaved.
     """
     ranked: list[tuple[int, dict[str, Any]]] = []
-    before = 0  # results of the same ranking
+    before = 0  # number of earlier results in the same ranking
     for result_page in result_pages:
         before = 0 if result_page.is_beside else before
         ranked += enumerate(result_page.results, before)

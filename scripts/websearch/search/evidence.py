@@ -1,4 +1,4 @@
-"""Measure how well the pages read answer the questions, and find the words that no page has."""
+"""Measure how well the pages read answer the questions, and find words that no page has."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ if TYPE_CHECKING:
     from websearch.reading.page import Call
     from websearch.search.rank import Source
 
-MAX_LATENESS = 1.0  # seconds after the deadline in which texts are still ranked
+MAX_LATENESS = 1.0  # seconds after the deadline during which texts are still ranked
 MAX_MISSING = 5  # words listed as missing from all pages
 # Minimum share of a question's words in one passage of a page that answers it. The share is lower
 # for one in ten questions whose page was read, and for half of those whose page was not.
 ANSWERING_SHARE = 0.6
-LEAST_ANSWER = 0.5  # minimum share of the best unit's score of a unit that also answers a question
-FURTHER_PAGES = 5  # pages read if no page answers
+LEAST_ANSWER = 0.5  # minimum share of the best unit's score for a unit that also answers a question
+FURTHER_PAGES = 5  # additional pages read if no page answers
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The limits of a document: characters (0: no limit), time and sources.
+    """The limits for a document: characters (0: no limit), time and sources.
 
     deadline: for its texts, on time.monotonic()'s clock. count: the maximum number of sources in a
     brief or recall.
@@ -47,7 +47,7 @@ class Limits:
 class Evidence:
     """Sources, the texts of their pages, and how well each unit answers each question.
 
-    queries: the questions. scores: for each question, those of each page. missing: for each
+    queries: the questions. scores: for each question, the scores of each page. missing: for each
     question, the words that no page has; [] if a page was not searched completely.
     """
 
@@ -75,7 +75,7 @@ class Evidence:
         return bests or [0.0] * len(self.sources)
 
     def strong_units(self, index: int, least: float) -> list[Piece]:
-        """Return the units of a source that score at least this much for some question."""
+        """Return a source's units that score at least this much for some question."""
         scores = zip(*(of_question[index] for of_question in self.scores), strict=True)
         return [
             unit
@@ -103,7 +103,7 @@ class Evidence:
         ]
 
     def has_entry(self, question: str) -> bool:
-        """Return whether a page's title or heading is a symbol in a question."""
+        """Return whether a page's title or heading contains a symbol from a question."""
         headings = (
             words
             for page in self.pages
@@ -137,7 +137,7 @@ def gather_evidence(sources: list[Source], queries: list[str], limits: Limits) -
     limit = limits.deadline + MAX_LATENESS
     scores, missing = rank_pages(pages, queries, found, limit) if limits.max_chars else ([], [])
     for own, words in zip(found, missing, strict=False):
-        # A page that was not searched completely may contain them.
+        # A page that was not searched completely may contain these words.
         if any(sources[index].is_cut for index in own):
             words.clear()
     return Evidence([*sources], queries, pages, scores, missing)
@@ -156,7 +156,7 @@ def answers_poorly(evidence: Evidence) -> bool:
 
 
 def with_further(evidence: Evidence, ranked: list[Source], call: Call, limits: Limits) -> Evidence:
-    """Return the evidence for a question, adding the pages of more results if none answers yet.
+    """Return the evidence for a question; if no page answers yet, add the pages of more results.
 
     ranked: all results. This is tried once, in the remaining time. If a bug occurs on these pages,
     the evidence is returned unchanged.
@@ -173,7 +173,7 @@ def with_further(evidence: Evidence, ranked: list[Source], call: Call, limits: L
 def read_further(evidence: Evidence, further: list[Source], call: Call, limits: Limits) -> Evidence:
     """Return evidence with the best of the old and new sources; their number does not change.
 
-    further: results to read; those whose pages cannot be read are dropped.
+    further: results to read; results whose pages cannot be read are dropped.
     """
     others = [source for source in read(further, FURTHER_PAGES, call) if source.text]
     merged = merge_same_texts([*evidence.sources, *others])
@@ -182,7 +182,7 @@ def read_further(evidence: Evidence, further: list[Source], call: Call, limits: 
     in_order = sorted(range(len(merged)), key=lambda index: -best[index])
     both.keep(sorted(in_order[: len(evidence.sources)]))
     warnings = [text for source in merged for text in source.warnings]
-    both.sources[0].warnings = list(dict.fromkeys(warnings))  # also those of dropped pages
+    both.sources[0].warnings = list(dict.fromkeys(warnings))  # also the warnings of dropped pages
     return both
 
 
@@ -190,7 +190,7 @@ def missing_notes(sources: list[Source], missing: list[list[str]]) -> list[str]:
     """Return a sentence for each question with words that no page contains.
 
     missing: these words, for each question. A question for which no page was read gets no sentence.
-    Snippets are ignored: they may come from a menu or from an older version of a page.
+    Snippets do not count: they may come from a menu or an older version of a page.
     """
     notes = []
     for number, words in enumerate(missing, 1):

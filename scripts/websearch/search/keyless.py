@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from websearch.search.engine_calls import Reply
 
 DEFAULT_COUNT = 10
-MAX_COUNT = 50  # five result pages: more of them trigger DuckDuckGo's challenge
+MAX_COUNT = 50  # five result pages: more would trigger DuckDuckGo's challenge
 __all__ = ["COMMANDS", "RUN", "as_results", "run_search", "to_markdown"]
 
 # ===== commands and their parameters ==============================================================

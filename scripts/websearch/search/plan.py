@@ -1,4 +1,4 @@
-"""Plan a call: its questions, their engines, and the requests that a dry run shows."""
+"""Plan a call: its questions, their engines and the requests that a dry run shows."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-MIN_QUESTIONS, MAX_QUESTIONS = 2, 8  # of a brief
-NEWS = 10  # minimum results per engine, because they are sorted by their moment
+MIN_QUESTIONS, MAX_QUESTIONS = 2, 8  # questions in a brief
+NEWS = 10  # minimum news results per engine, because results are sorted by their moment
 RESULTS_OF_A_QUESTION = 10  # in a brief: one result page per engine, which costs one request
-# Words for "newest" and "now" in the languages of most queries. A query with one of them and a past
+# Words for "newest" and "now" in the languages of most queries. A query with such a word and a past
 # year asks for the latest from a year that is over.
 _NOW_WORDS = (
     r"(?i)\b(latest|newest|current(?:ly)?|today|recent|neueste[nrs]?|aktuell\w*|heute|derni(?:er|ère)s?"
@@ -39,13 +39,13 @@ _NOW_WORDS = (
     r"|atual|hoje|laatste|nieuwste|vandaag|najnowsz\w*|aktualn\w*|dzisiaj|последн\w*|сегодня"
     r"|son|güncel|bugün)\b|最新|今日|今天|현재|오늘|最近"
 )
-# Operators of web searches that become filters, and others; models write both into queries.
+# Operators that become filters, and other operators; models write both into queries.
 _FILTERING = r"(?i)(?<![^\s(])(?P<name>-?site|after|before):(?P<value>[^\s()]+)"
 _OPERATOR = r"(?i)(?<!\S)(?:filetype|ext|intitle|allintitle|inurl|allinurl|intext):(?=\S)"
-# Around operators; the repeats are limited, because the time would grow with their square.
+# Characters around operators; repetition is limited, because the time would grow quadratically.
 _LEFT_OVER = r"\(\s?(?:OR\s){0,9}(?:OR)?\s?\)|^\s?(?:OR\s)+|(?<!\S)OR(?:\sOR){0,9}\s?$"
 SITES = ("site", "exclude_site")
-CODES = {"country": country_code, "language": language_code}  # checks of codes
+CODES = {"country": country_code, "language": language_code}  # checks for codes
 STALE_HINT = "Name one {engine} and omit {focus}. Or omit {stale}."
 
 
@@ -53,10 +53,10 @@ STALE_HINT = "Name one {engine} and omit {focus}. Or omit {stale}."
 class Question:
     """A call's question and its engines.
 
-    number: from 1. text: as the caller asked it. words: without the operators that became filters.
+    number: from 1. text: as the caller wrote it. words: without the operators that became filters.
     engines: names; "auto" means the first configured engine that answers. filters: from the caller.
     soft_filters: sent only to engines that support them (soft_filters_for). stale: whether to use a
-    stored answer of any age if no engine answers; None: the call does not allow it.
+    stored answer of any age if no engine answers; None: the call does not allow this.
     """
 
     number: int
@@ -74,7 +74,7 @@ class Question:
         filters, words = self.filters_for(engine), self.words
         if compares_dates(engine, filters.get("since", "")):
             del filters["since"]
-        if not words:  # only operators
+        if not words:  # the text has only operators
             words = query_with_sites("", filters).strip()
             filters = {name: filters[name] for name in filters if name not in SITES}
         if not ENGINES[engine].operators:
@@ -101,9 +101,9 @@ class Question:
 
 
 def compares_dates(engine: str, since: str) -> bool:
-    """Return whether an engine filters by periods, but not by a range of dates such as this one.
+    """Return whether an engine filters by periods, but not by this range of dates.
 
-    Results are then left out by their own dates, and by those of their pages.
+    Results are then omitted by their own dates and by the dates of their pages.
     """
     has_periods = bool(ENGINES[engine].filters.get("since"))
     return ".." in since and has_periods and not ENGINES[engine].can_filter("since", since)
@@ -111,7 +111,7 @@ def compares_dates(engine: str, since: str) -> bool:
 
 def plan(params: dict[str, Any]) -> list[Question]:
     """Return the questions of a search (query) or a brief (queries). Raises SearchError."""
-    budgets()  # a malformed budget is an error before any request
+    budgets()  # check the budget first: a malformed budget is an error before any request
     is_brief = "queries" in params
     queries = distinct_queries(params["queries"]) if is_brief else [params["query"]]
     engines = tuple(chosen_engines(params["engine"], params["focus"]))
@@ -144,9 +144,9 @@ def plan(params: dict[str, Any]) -> list[Question]:
 
 
 def soft_filters_for(query: str, params: dict[str, Any]) -> dict[str, Any]:
-    """Return the user's default filters for a question; without any, the language of its script.
+    """Return the user's default filters for a question or, without any, its script's language.
 
-    If the caller passes a soft filter, the script is ignored.
+    If the caller passes a soft filter, the script does not count.
     """
     soft_filters = checked_defaults(SOFT_FILTERS, FILTER_PARAMS)
     if soft_filters or any(name in params for name in SOFT_FILTERS):
@@ -189,7 +189,7 @@ def read_operators(query: str) -> tuple[str, dict[str, Any]]:
 
 
 def plain_words(words: str) -> str:
-    """Return words for an engine that knows no operators: filetype:pdf becomes pdf."""
+    """Return words for an engine that does not know operators: filetype:pdf becomes pdf."""
     return " ".join(re.sub(_OPERATOR, "", words).split())
 
 

@@ -21,7 +21,7 @@ RANK_CONSTANT = 60
 class Source:
     """A source: a result, the numbers of its questions, its engines and its page.
 
-    text: that of the page. outside: see reading.page.Page. shingles: see read_sources.shingles.
+    text: the page's text. outside: see reading.page.Page. shingles: see read_sources.shingles.
     is_cut: the text is not the whole page. error: why the page could not be read. also: other URLs
     with the same text. is_fetched: the page came from the web, not from the store. is_outside: the
     page's own date is not in the period of the call.
@@ -31,7 +31,7 @@ class Source:
     questions: set[int] = field(default_factory=set)
     engines: set[str] = field(default_factory=set)
     score: float = 0.0
-    best_rank: int = 0  # from 1, in any list
+    best_rank: int = 0  # best rank in any list, from 1
     text: str = ""
     outside: str = ""
     shingles: frozenset[int] = frozenset()
@@ -82,7 +82,7 @@ def rank(outcomes: list[Outcome]) -> list[Source]:
 
 
 def moment_of(source: Source) -> str:
-    """Return when a source was published in ISO 8601, "" if that is unknown."""
+    """Return when a source was published, in ISO 8601; "" if that is unknown."""
     return str(source.result.get("moment") or source.result.get("date", ""))
 
 

@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from websearch.search.rank import Source
 
 EXTRA_ROUNDS = 2  # rounds that replace failed pages and repeated texts
-LEAST_SECONDS = 1.0  # minimum time left for another round
+LEAST_SECONDS = 1.0  # minimum seconds left for another round
 SHINGLE_WORDS = 5  # consecutive words to compare: shorter runs occur in unrelated texts
 SAME_TEXT = 0.8  # minimum share of shingles in common between two versions of a text
 MIN_SHINGLES = 20  # a shorter text (an error page, a notice) is not compared
-AUTHOR_CHARS = 60  # of a page's author; longer fields are not names
+AUTHOR_CHARS = 60  # characters of a page's author; longer fields are not names
 SNIPPET_CHARS = 300  # characters for a source whose page is not shown
-MAX_SHINGLES = 2_000  # per text: the first 2,000 words distinguish articles
+MAX_SHINGLES = 2_000  # shingles per text: the first 2,000 words distinguish articles
 
 
 def read(sources: list[Source], count: int, call: Call) -> list[Source]:
@@ -36,7 +36,7 @@ def read(sources: list[Source], count: int, call: Call) -> list[Source]:
 
     Each question's best source is among them. Pages that cannot be read or that repeat another
     page's text are replaced by the next results. An unreadable page is returned only if no others
-    are left. A page outside the period of the call is replaced, too.
+    are left. A page outside the call's period is also replaced.
     """
     chosen = best_sources(sources, count)
     read_pages(chosen, call)
@@ -55,7 +55,7 @@ def read(sources: list[Source], count: int, call: Call) -> list[Source]:
 
 
 def best_sources(sources: list[Source], count: int, numbers: Iterable[int] = ()) -> list[Source]:
-    """Choose count sources, in their order: each question's best source, then the next ones.
+    """Choose count sources, in their order: each question's best source, then the next sources.
 
     numbers: questions that already have a source.
     """
@@ -95,7 +95,7 @@ def read_pages(sources: list[Source], call: Call) -> None:
 
 def fill_source(source: Source, page: Page) -> None:
     """Set a source's text, date and error from its provider or its page."""
-    text = clean_text(str(source.result.pop("text", "")))  # from a provider
+    text = clean_text(str(source.result.pop("text", "")))  # text from a provider
     source.text = harmless_markdown(text) or page.text
     source.outside = "" if text else page.outside
     source.is_cut = page.is_cut
@@ -108,7 +108,7 @@ def fill_source(source: Source, page: Page) -> None:
 
 
 def author_of(page: dict[str, Any]) -> dict[str, str]:
-    """Return the author of a page, as a field of a result; {} if unknown."""
+    """Return the author of a page as a field of a result; {} if the author is unknown."""
     return drop_empty({"author": one_line(str(page.get("author") or ""), AUTHOR_CHARS)})
 
 
@@ -126,7 +126,7 @@ def dated_result(result: dict[str, Any], page: dict[str, Any], now: float) -> di
 
 
 def is_outside(source: Source, since: str, now: float) -> bool:
-    """Return whether a page's own dates are outside a period by which no engine filtered."""
+    """Return whether a page's own dates are outside a period for which no engine filtered."""
     days = [source.result[name] for name in ("date", "changed") if name in source.result]
     is_compared = all(compares_dates(engine, since) for engine in source.engines)
     moments = [moment_of(day, now) for day in days] if is_compared else []
@@ -142,7 +142,7 @@ def set_aside(source: Source, error: SearchError) -> None:
 
 
 def is_on_other_host(url: str, page: Page) -> bool:
-    """Return whether a page was read from another host than its URL's.
+    """Return whether a page was read from a different host than its URL's.
 
     In a damaged store, the final URL can be any value.
     """
@@ -156,7 +156,7 @@ def is_on_other_host(url: str, page: Page) -> bool:
 
 
 def with_distinct_texts(sources: list[Source]) -> list[Source]:
-    """Return the sources that have a text, one per distinct text."""
+    """Return the sources that have a text, one for each distinct text."""
     first = same_texts([source.shingles for source in sources])
     return [source for index, source in enumerate(sources) if first[index] == index and source.text]
 
@@ -174,7 +174,7 @@ def merge_same_texts(sources: list[Source]) -> list[Source]:
 
 
 def same_texts(sets: list[frozenset[int]]) -> list[int]:
-    """Return, for each text, the index of the first text that matches it, which may be its own.
+    """Return, for each text, the index of the first text that matches it, perhaps its own index.
 
     sets: the texts' shingles. Two texts match if they share more than SAME_TEXT of their shingles:
     syndicated articles differ in only a few lines. A teaser does not match its article.
@@ -193,7 +193,7 @@ def same_texts(sets: list[frozenset[int]]) -> list[int]:
 
 
 def shingles(text: str) -> frozenset[int]:
-    """Return a text's runs of SHINGLE_WORDS terms, as hashes valid in this process."""
+    """Return a text's runs of SHINGLE_WORDS terms, as hashes that are valid in this process."""
     words = re.findall(r"\w+", text[: 20 * MAX_SHINGLES].lower())[:MAX_SHINGLES]
     starts = range(len(words) - SHINGLE_WORDS + 1)
     return frozenset(hash(tuple(words[start : start + SHINGLE_WORDS])) for start in starts)

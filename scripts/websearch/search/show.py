@@ -34,30 +34,30 @@ if TYPE_CHECKING:
     from websearch.search.rank import Source
     from websearch.store.page_store import PageStore
 
-# Fields of a result that a brief shows. final_url: only after a redirect to another host.
+# Fields of a result that a brief shows. final_url: only after a redirect to a different host.
 SOURCE_FIELDS = (
     "final_url", "date", "age", "changed", "author", "license", "archived", "archived_url",
 )  # fmt: skip
 RESULT_FIELDS = ("title", "url", "snippet", *SOURCE_FIELDS)
 TITLE_CHARS = 200  # characters per source; a longer title is a list of search words
 SNIPPET_WORDS = 5  # first words of a snippet to find in its page
-LINE_CHARS = 120  # per snippet of a page without an answer
+LINE_CHARS = 120  # characters per snippet of a page without an answer
 LEAST_TEXT = 250  # characters of JSON per text; with less space, an item is omitted
 MIN_ROOM = 40  # characters of JSON for all texts together; less space stays empty
 HIGHEST_NUMBER = 20  # placeholder that reserves the width of a source's number
-NO_LIMIT = 1_000_000_000  # characters; more than all pages of a document have
+NO_LIMIT = 1_000_000_000  # characters; more than all pages in a document have
 NO_PAGES_NOTE = "No page could be read: results and snippets only."
 LEFT_OUT_HINT = "A larger {max_chars} shows more."
 _HEADINGS = r"(?m)^#{1,6} .*\n?"
-# Punctuation of sentences, without colons, which menus also have.
+# Sentence punctuation, without colons, which also occur in menus.
 _PUNCTUATION = r"\w[,.;!?](?:\s|$)|[\u3001\u3002\uff01\uff0c\uff1f]"
-# In a question: 9.58, 1,250,000 or 2024, but neither the number of COVID-19 nor a date as a whole.
+# In a question: 9.58, 1,250,000 or 2024, but neither the number of COVID-19 nor part of a date.
 _NUMBER = (
     r"(?<![^\W\d_]-)(?:(?<![\d.,])\d{1,9}(?:\.\d{1,9}|,\d{1,3}|(?:[.,]\d{3}){2,3})(?![.,]?\d)"
     r"|\d{2,9})(?!-[^\W\d_])"
 )
 _YEAR = r"(?:1\d|20)\d\d"
-# Characters reserved per page for the names of cut sections, and the largest part of the space
+# Characters reserved per page for the names of cut sections, and the maximum share of the space
 # (1/20) that they take in total.
 CUT_CHARS, CUT_SHARE = 60, 20
 # Minimum share of the best unit's score for which a cut section is named.
@@ -85,7 +85,7 @@ def show_sources(
     if isinstance(document, SearchError):
         if not is_bug(document):
             raise document
-        for source in sources:  # the bug needs several of them
+        for source in sources:  # the bug needs several sources
             set_aside(source, document)
         return show(sources)
     return document
@@ -96,7 +96,7 @@ def show_search(
 ) -> Document:
     """Return the document for one question: its results, with passages from their pages.
 
-    ranked: all sources; those of them that could not be read and are not shown are named. Pages
+    ranked: all sources; the document names those that could not be read and are not shown. Pages
     about the version that the question names come first.
     """
     question, several = outcome.question, outcome.is_merged
@@ -193,7 +193,7 @@ def show_recall(query: str, sources: list[Source], warnings: list[str], limits: 
     """Return the document for a recall: stored pages, with the passages that answer the query.
 
     The pages with the best passages come first, because a page that contains all the words may not
-    be about them. Without a character limit, nothing is ranked and the order stays.
+    be about them. Without a character limit, nothing is ranked and the order remains.
     """
     now = time.time()
     evidence = gather_evidence(sources, [query], limits)
@@ -228,11 +228,11 @@ def show_recall(query: str, sources: list[Source], warnings: list[str], limits: 
 
 
 def keep_those_that_answer(evidence: Evidence, limits: Limits) -> None:
-    """Remove the sources of a brief whose texts do not answer, and those beyond limits.count.
+    """Remove a brief's sources whose texts do not answer, and sources beyond limits.count.
 
     Each question keeps the source that answers it best, or else the first source found for it. The
-    remaining places go to the best of the other sources that contain what a question names, or to
-    any if none does. Without a character limit, each question's
+    remaining places go to the best of the other sources that contain what a question names or, if
+    there are none, to any. Without a character limit, each question's
     best-ranked source and the first others stay.
     """
     if not evidence.scores:
@@ -261,7 +261,7 @@ def keep_those_that_answer(evidence: Evidence, limits: Limits) -> None:
     others.sort(key=lambda index: -best[index])
     chosen = list(dict.fromkeys([*first, *others]))[: limits.count]
     strengths = evidence.strengths()
-    # The question that each source answers best; sources are sorted by it.
+    # The question that each source answers best; sources are sorted by this question.
     numbers = {
         index: max(range(len(strengths)), key=lambda number: strengths[number][index])
         for index in chosen
@@ -270,7 +270,7 @@ def keep_those_that_answer(evidence: Evidence, limits: Limits) -> None:
 
 
 def failure(outcomes: list[Outcome]) -> SearchError:
-    """Return the first question's error for a call that answered none, with all outcomes."""
+    """Return the first question's error, with all outcomes, for a call that answered none."""
     error = next(outcome.error for outcome in outcomes if outcome.error)
     queries = query_outcomes(outcomes) if len(outcomes) > 1 else []
     error.details |= {**drop_empty({"queries": queries}), **facts_of(outcomes)}
@@ -283,7 +283,7 @@ def failure(outcomes: list[Outcome]) -> SearchError:
 def notes(
     outcomes: list[Outcome], evidence: Evidence, ranked: list[Source], store: PageStore
 ) -> dict[str, Any]:
-    """Return the document's attempts, warnings, unread and billed fields, without empty ones."""
+    """Return the document's fields attempts, warnings, unread and billed, without empty fields."""
     sources, facts = evidence.sources, facts_of(outcomes)
     warnings = [*missing_notes(sources, evidence.missing), *facts.get("warnings", ())]
     warnings += [text for source in sources for text in source.warnings]
@@ -301,7 +301,7 @@ def notes(
 
 
 def named_engines(outcome: Outcome) -> dict[str, Any]:
-    """Return the engines or engine field: who answered a question."""
+    """Return the field engines or engine: the engines that answered a question."""
     return {"engines": outcome.engines} if outcome.is_merged else {"engine": outcome.engines[0]}
 
 
@@ -343,7 +343,7 @@ def shown_version(source: Source, questions: list[Question]) -> str:
 def missing_numbers(source: Source, questions: list[Question]) -> list[str]:
     """Return the numbers in a source's questions, such as years, that its page does not contain.
 
-    Otherwise, a page about another year would look like an answer.
+    Without these, a page about a different year would look like an answer.
     """
     if not source.text:
         return []
@@ -353,7 +353,7 @@ def missing_numbers(source: Source, questions: list[Question]) -> list[str]:
 
 
 def number_pattern(number: str) -> str:
-    """Return a pattern for a number, with the decimal and thousands separators of any country."""
+    """Return a pattern for a number with the decimal and thousands separators of any country."""
     first, *others = re.split(r"[.,]", number)
     separator = r"[.,'\u2019\s]?" if all(len(digits) == len("000") for digits in others) else "[.,]"
     return rf"(?<!\d){separator.join([first, *others])}(?!\d)"
@@ -479,7 +479,7 @@ def put_if_it_fits(
 def fill_item(
     item: dict[str, Any], source: Source, page: PageText, excerpt: Excerpt | None
 ) -> None:
-    """Put an excerpt of a page into an item; None: put the whole text."""
+    """Put an excerpt of a page into an item; if excerpt is None, put the whole text."""
     text = excerpt_text(excerpt) if excerpt else page.text
     if text and json_size(page.text) - json_size(text) <= len(TEXT_FIELDS):
         text = page.text  # the omitted text takes no more space than the fields that report it

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from websearch.kit import Document
 
 
-SECTION_CHARS = 100  # per heading
-REASON_CHARS = 100  # per page that was not read
+SECTION_CHARS = 100  # characters per heading
+REASON_CHARS = 100  # characters per page that was not read
 
 
 def page_text(text: str) -> str:
@@ -77,7 +77,7 @@ def search_markdown(document: Document) -> str:
 
 
 def last_lines(document: dict[str, Any]) -> list[str]:
-    """Return the end of a search or brief: pages that were not read, and paid requests."""
+    """Return the end of a search or brief: pages that were not read and paid requests."""
     reasons = [
         f"{plain_address(page['url'])} ({disarm_text(one_line(page['error'], REASON_CHARS))})"
         for page in document.get("unread", [])
@@ -140,7 +140,7 @@ def item_markdown(item: dict[str, Any]) -> str:
 
 
 def cut_line(item: dict[str, Any]) -> str:
-    """Return how to read partly shown sections whole; "" if there are none."""
+    """Return how to read partly shown sections completely; "" if there are none."""
     address, names = plain_address(item["url"]), section_names(item, "cut")
     sections = "sections" if len(names) > 1 else "section"
     return (
@@ -155,7 +155,7 @@ def section_names(item: dict[str, Any], field: str) -> list[str]:
 
 
 def shown_part(item: dict[str, Any]) -> str:
-    """Return how much of a page an item shows; "" if it shows everything."""
+    """Return a phrase for how much of a page an item shows; "" if the item shows everything."""
     if "chars" not in item:
         return ""
     whole = "".join(f", all of {name}" for name in section_names(item, "whole"))

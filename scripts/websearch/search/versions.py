@@ -9,7 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from websearch.search.rank import Source
 
-# In a URL, a segment: /3.12/, /v2/, /8.x/, /en/release-4.2/, /docs/16/; a year or a date is none.
+# A segment of a URL: /3.12/, /v2/, /8.x/, /en/release-4.2/, /docs/16/; no years or dates.
 _IN_PATH = (
     r"(?i)(?<=/)(?:v|(?:version|release|stable)[-_/])?(\d{1,3}(?:\.\d{1,3}){1,2})(?:\.x)?(?=/|$)"
     r"|(?<=/)v(\d{1,3})(?:\.x)?(?=/|$)|(?<=/)(\d{1,3})\.x(?=/|$)|(?<=/docs/)(\d{1,3})(?=/)"
@@ -30,9 +30,9 @@ def version_of(source: Source) -> str:
 
 
 def has_version(source: Source, words: str) -> bool | None:
-    """Return whether a page documents a version that a question's words name; None if unknown.
+    """Return whether a page documents a version named in a question's words; None if unknown.
 
-    Versions are the same if one begins the other: 4 and 4.2, but not 3.1 and 3.12.
+    Versions are the same if one begins with the other: 4.2 and 4, but not 3.12 and 3.1.
     """
     asked = [number.split(".") for number in re.findall(_IN_QUESTION, words)]
     own = version_of(source).split(".")

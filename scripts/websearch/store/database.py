@@ -1,16 +1,16 @@
 """The store's file: one connection for all tables; locks, transactions, file modes, size.
 
 Many processes use the file at once. A file that is locked, full, read-only or another program's
-never raises: use() returns its caller's fallback value, and a warning says why. A damaged store is
+never raises: use() returns the caller's fallback value, and a warning says why. A damaged store is
 emptied, because everything in it can be fetched again, except the spending counts, which are kept
-if readable. It is emptied in place, not deleted: other processes may be writing to it, and its
-journal would be applied to a new file. For the same reason a store of an earlier version is copied
+if readable. It is emptied, not deleted: other processes may be writing to it, and its
+journal would be applied to a new file. For the same reason, a store of an earlier version is copied
 to a file next to it, then emptied.
 """
 
 from __future__ import annotations
 
-import _thread  # provides threading's lock; importing threading takes 2 ms
+import _thread  # contains threading's lock; importing threading takes 2 ms
 import contextlib
 import os
 import time
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 
     Work = Callable[[sqlite3.Connection], Any]
 
-DEFAULT_PATH = "~/.glsi/cache.db"  # the path of GLSI
+DEFAULT_PATH = "~/.glsi/cache.db"  # the path that GLSI uses
 SCHEMA_VERSION = 8  # PRAGMA user_version; 0: a new file or GLSI's
-APPLICATION_ID = 0x77656273  # in the file header
+APPLICATION_ID = 0x77656273  # marks a store in the file header
 LOCK_SECONDS = 2.0  # maximum wait for other programs
-LOCKED_SECONDS = 10.0  # after such a wait, the other connections of this process hardly wait
-SHORT_WAIT = 0.1  # seconds that they wait
+LOCKED_SECONDS = 10.0  # after such a wait, this process's other connections hardly wait
+SHORT_WAIT = 0.1  # seconds for which they hardly wait
 RELEASED_AT_ONCE = 2_000  # file pages of 4 KB per step when the file shrinks
 
 # AUTOINCREMENT: the newest pages have the highest ids, also after removals. The long texts are
@@ -63,15 +63,15 @@ _ADVICE = (
     "writable folder."
 )
 _WRITING = _thread.allocate_lock()  # SQLite's own wait for a lock is not fair to threads
-_locked: dict[str, float] = {}  # path -> until when connections hardly wait for its lock
-_kept: dict[str, sqlite3.Connection] | None = None  # of a server, by path; None in other programs
+_locked: dict[str, float] = {}  # path -> time until which connections hardly wait for its lock
+_kept: dict[str, sqlite3.Connection] | None = None  # a server's, by path
 
 
 class StoreFile:
-    """A call's access to the file, which is opened at first use. close() it at the end.
+    """A call's access to the file, which is opened at first use. Call close() at the end.
 
     path: the file; "" means $GLSI_DB_PATH or ~/.glsi/cache.db. ":memory:" keeps nothing.
-    warnings: sentences on failures and recreated stores.
+    warnings: sentences about failures and recreated stores.
     """
 
     def __init__(self, path: str = "") -> None:
@@ -79,7 +79,7 @@ class StoreFile:
         self.warnings: list[str] = []
         self._db: sqlite3.Connection | None = None
         self._version = 0  # schema version of the open file
-        self._failed: set[bool] = set()  # abandoned: reading (False), writing (True)
+        self._failed: set[bool] = set()  # kinds of use that failed: reading (False), writing (True)
 
     @property
     def has_failed(self) -> bool:
@@ -90,8 +90,8 @@ class StoreFile:
         """Return the result of work(connection), or missed if the store cannot be used.
 
         Writing is one transaction (BEGIN IMMEDIATE): complete or not at all, one process at a time.
-        A failure adds a warning and stops further attempts of its kind. If the file is damaged, it
-        is recreated, and the work is done there.
+        A failure adds a warning and stops more attempts of its kind. If the file is damaged, it
+        is recreated, and the work is done in the new store.
         """
         if writing in self._failed:
             return missed
@@ -109,7 +109,7 @@ class StoreFile:
         return missed
 
     def rows(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
-        """Return the rows of a query, [] if the store cannot be read."""
+        """Return the rows of a query; [] if the store cannot be read."""
         found: list[tuple[Any, ...]] = self.use(lambda db: db.execute(query, values).fetchall(), [])
         return found
 
@@ -134,7 +134,7 @@ class StoreFile:
         return transaction(db, work)
 
     def _open(self) -> sqlite3.Connection:
-        """Return the connection to the file, which exists. Raises store_errors()."""
+        """Return the connection to the file, which must exist. Raises store_errors()."""
         self._db, self._version = open_store(self.path)
         self.warnings += keep_private(self.path) if self._version else []
         if 0 < self._version < SCHEMA_VERSION:
@@ -147,7 +147,7 @@ class StoreFile:
         return self._db
 
     def _update(self, db: sqlite3.Connection) -> None:
-        """Add what a store of the previous version lacks. Raises store_errors().
+        """Add to a store of the previous version what it lacks. Raises store_errors().
 
         A store of an earlier version is copied to a file and emptied.
         """
@@ -167,7 +167,7 @@ class StoreFile:
     def _work_again(self, work: Work, missed: object, writing: bool) -> Any:
         """Empty a damaged file and warn, then return the result of work(connection).
 
-        If another process has just emptied it, its file is used. Raises store_errors(): an OSError
+        If another process has just emptied it, use its file. Raises store_errors(): an OSError
         if the file is not marked as a store.
         """
         if not is_store(self.path):
@@ -195,7 +195,7 @@ class StoreFile:
         spent: list[tuple[Any, ...]] = []
         with contextlib.suppress(*store_errors()):
             spent = self._db.execute(_SPENT).fetchall()
-        self._db.execute("PRAGMA writable_schema = ON")  # else SQLite refuses a file that was cut
+        self._db.execute("PRAGMA writable_schema = ON")  # otherwise SQLite refuses a truncated file
         with contextlib.closing(sqlite3.connect(":memory:", isolation_level=None)) as source:
             prepare(source)
             source.executemany(ADD_SPENT, spent)
@@ -219,7 +219,7 @@ class StoreFile:
             with contextlib.suppress(*store_errors()):
                 self._empty()
                 return True
-            # A full disk has no room for a journal. In memory it needs none, if nobody else reads.
+            # A full disk has no space for a journal. In memory it needs none, if nobody else reads.
             db = self._db or connect(self.path)
             db.execute("PRAGMA journal_mode = MEMORY").fetchone()
             self._empty()
@@ -229,7 +229,7 @@ class StoreFile:
         return not self._failed
 
     def _give_up(self, error: Exception, writing: bool) -> None:
-        """Warn, and stop writing to the store or using it at all."""
+        """Warn, and stop writing to the store or stop using it."""
         is_readable = writing and self._db is not None
         self._failed = {True} if is_readable else {False, True}
         verb = "written" if is_readable else "used"
@@ -242,7 +242,7 @@ class StoreFile:
         self.warnings.append(f"{message} {advice}")
 
     def close(self) -> None:
-        """Close the file; nothing if it was not opened."""
+        """Close the file if it was opened."""
         db, self._db, self._version = self._db, None, 0
         if db is not None:
             with contextlib.suppress(*store_errors()):  # committed data is in the file
@@ -251,7 +251,7 @@ class StoreFile:
                     import sqlite3
 
                     _kept[self.path] = sqlite3.connect(self.path, check_same_thread=False)
-                    _kept[self.path].execute("PRAGMA schema_version").fetchone()  # opens it
+                    _kept[self.path].execute("PRAGMA schema_version").fetchone()  # opens the file
                     atexit.register(_kept[self.path].close)
                 db.close()
 
@@ -265,7 +265,7 @@ def store_path(path: str) -> str:
     if path.startswith((":memory:", "file::memory:")):
         return ":memory:"
     if path[:2] in ("~", "~/") and os.name != "nt" and not os.environ.get("HOME"):
-        return ""  # like GLSI: ignore the home folder of the password file
+        return ""  # like GLSI: ignore the home folder in the password file
     expanded = os.path.expanduser(path)
     try:
         return "" if expanded.startswith("~") else os.path.abspath(expanded)
@@ -276,7 +276,7 @@ def store_path(path: str) -> str:
 def create_file(path: str) -> None:
     """Create an empty file that only its owner can read, and its folder. Raises OSError.
 
-    SQLite would let others read it; SQLite's other files copy its mode.
+    SQLite would let others read the file; SQLite's other files copy its mode.
     """
     os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
     os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
@@ -291,7 +291,7 @@ def keep_private(path: str) -> list[str]:
         return []
     status = os.stat(path)
     is_mine, mode = status.st_uid == os.geteuid(), status.st_mode & 0o777
-    if not mode & (0o077 if is_mine else 0o022):  # another user may share a store for reading
+    if not mode & (0o077 if is_mine else 0o022):  # another user may share a store with readers
         return []
     could = f"Others could {'change' if mode & 0o022 else 'read'} the store {path}"
     with contextlib.suppress(OSError):  # another user's file
@@ -305,10 +305,10 @@ def keep_private(path: str) -> list[str]:
 
 
 def size_on_disk(path: str) -> int:
-    """Return a file's size, 0 without a file: the last process to close removes a journal."""
+    """Return a file's size; 0 if there is no file: the last process to close removes a journal."""
     try:
         return os.path.getsize(path) if os.path.isfile(path) else 0
-    except OSError:  # it was just removed
+    except OSError:  # the file has just been removed
         return 0
 
 
@@ -333,13 +333,13 @@ def is_store(path: str) -> bool:
     other connections would end.
     """
     with contextlib.suppress(*store_errors()), contextlib.closing(connect(path)) as db:
-        db.execute("PRAGMA writable_schema = ON")  # else SQLite refuses a file that was cut
+        db.execute("PRAGMA writable_schema = ON")  # otherwise SQLite refuses a truncated file
         return bool(db.execute("PRAGMA application_id").fetchone()[0] == APPLICATION_ID)
     return False
 
 
 def refuse_to_wait(status: int, *_: int) -> None:
-    """Raise sqlite3.Error if a backup step met a lock, instead of waiting for it."""
+    """Raise sqlite3.Error if a backup step meets a lock, instead of waiting for the lock."""
     import sqlite3
 
     if status in (5, 6):  # SQLITE_BUSY, SQLITE_LOCKED; Python 3.10 has no names for them
@@ -373,7 +373,7 @@ def keep_open() -> None:
 
 
 def open_store(path: str) -> tuple[sqlite3.Connection, int]:
-    """Return a connection to a store and its schema version, 0 for a new file or GLSI's.
+    """Return a connection to a store, and its schema version: 0 for a new file or GLSI's.
 
     Removed rows are overwritten in the file. Raises sqlite3.Error, and OSError for a database of
     another program or a later version.
@@ -397,7 +397,7 @@ def open_store(path: str) -> tuple[sqlite3.Connection, int]:
 
 
 def prepare(db: sqlite3.Connection) -> None:
-    """Create the tables in a new file or in GLSI's file; full text only if SQLite has it.
+    """Create the tables in a new file or GLSI's file; the full-text table only if SQLite has FTS5.
 
     Several processes may do this at once. Raises sqlite3.Error.
     """
@@ -420,7 +420,7 @@ def prepare(db: sqlite3.Connection) -> None:
 
 
 def add_authors(db: sqlite3.Connection) -> None:
-    """Add the column of authors, which version 7 lacks."""
+    """Add the column for authors, which version 7 lacks."""
     db.execute("ALTER TABLE pages ADD COLUMN author TEXT")
     db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
 
@@ -444,9 +444,9 @@ def transaction(db: sqlite3.Connection, work: Work) -> Any:
 
 
 def store_errors() -> tuple[type[Exception], ...]:
-    """Return the exceptions of a store: of SQLite, of the system, of a missing sqlite3.
+    """Return the exceptions that a store raises: SQLite's, the system's, and for a missing sqlite3.
 
-    UnicodeDecodeError: sqlite3 raises it if SQLite's message contains names of a damaged file.
+    UnicodeDecodeError: sqlite3 raises it if SQLite's message quotes a damaged file's names.
     """
     try:
         import sqlite3
@@ -456,7 +456,7 @@ def store_errors() -> tuple[type[Exception], ...]:
 
 
 def is_damage(error: Exception) -> bool:
-    """Return whether an error means a damaged file, not a system error or a wrong statement.
+    """Return whether an error means a damaged file, not a system error or an invalid statement.
 
     Python raises this class itself, not a subclass, for SQLITE_CORRUPT and SQLITE_NOTADB.
     """
@@ -476,14 +476,14 @@ def reason_of(error: Exception) -> str:
 
 
 def file_bytes(db: sqlite3.Connection) -> tuple[int, int]:
-    """Return the used bytes of a file and its size."""
+    """Return the used bytes of a file, and its size."""
     names = ("page_count", "freelist_count", "page_size")
     count, free, size = (db.execute(f"PRAGMA {name}").fetchone()[0] for name in names)
     return (count - free) * size, count * size
 
 
 def release_bytes(db: sqlite3.Connection, bound: int, end: float) -> None:
-    """Shrink the file to bound bytes by its free parts, if others allow it; GLSI's keeps its size.
+    """Shrink the file toward bound bytes by its free parts, if others allow it; not GLSI's file.
 
     end: when to stop, on the clock of time.monotonic().
     """

@@ -13,18 +13,18 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
 
-MAX_RANKED = 3_000  # matching pages; ranking takes 5 ms per thousand
-MAX_NEAR = 3  # words suggested for one that no page contains
-MOST_STEMS, LEAST_LIKE = 10, 0.75  # compared stems; similarity of a suggested word
-MAX_TERMS = 32  # per query; more terms make a long question slower
-# Indexed characters per page: a normal form can be 18 times as long as its text.
+MAX_RANKED = 3_000  # matching pages that are ranked; ranking takes 5 ms per thousand
+MAX_NEAR = 3  # words suggested for a word that no page contains
+MOST_STEMS, LEAST_LIKE = 10, 0.75  # compared stems; minimum similarity of a suggested word
+MAX_TERMS = 32  # terms per query; more terms make a long question slower
+# Indexed characters per page: the normalized text can be 18 times as long as the original.
 MAX_INDEXED = 1_000_000
 # Characters normalized at once: sorting the combining marks of a letter takes quadratic time.
 FOLDED_AT_ONCE = 200
-CHARS_PER_BLOCK = 400  # of a page, whose write merges as many blocks of the index
+CHARS_PER_BLOCK = 400  # characters of a new page per block of the index that its write merges
 MERGED_AT_ONCE = 500  # index blocks of 4 KB: about 0.1 s
 
-# The index contains words only (content=''); marks are part of words in Hindi and Thai.
+# The index contains only words (content=''); marks are part of words in Hindi and Thai.
 _CREATE = """CREATE VIRTUAL TABLE IF NOT EXISTS page_index USING fts5(title, body, content='',
     prefix='1', tokenize = "porter unicode61 remove_diacritics 2 categories 'L* N* Co M*'")"""
 
@@ -70,13 +70,13 @@ def index_text(text: str) -> str:
 
 
 def query_terms(words: str) -> tuple[list[str], list[str]]:
-    """Return the terms that a page must contain, and the terms of which some suffice.
+    """Return the terms that a page must contain, and the terms of which some are enough.
 
     Terms are FTS5 strings, so the user's words are never syntax.
     """
     separated = re.sub(f"({_UNSPACED}+)", r" \1 ", fold(words))
     pieces = [piece for piece in separated.split() if any(map(str.isalnum, piece))]
-    # Words of nearly every English page do not rank pages and cost the most time.
+    # Words of nearly every English page do not help with ranking and cost the most time.
     words_alone = ((piece, piece.strip(".,;:?!\"'()")) for piece in pieces)
     meaningful = [piece for piece, word in words_alone if word not in ENGLISH_STOP_WORDS]
     required: list[str] = []
@@ -94,7 +94,7 @@ def query_terms(words: str) -> tuple[list[str], list[str]]:
 
 
 def fts5_string(text: str) -> str:
-    """Return text as an FTS5 string."""
+    """Return text as a string in FTS5's syntax."""
     return '"' + text.replace('"', '""') + '"'
 
 
@@ -102,7 +102,7 @@ def fts5_string(text: str) -> str:
 
 
 def find_pages(db: sqlite3.Connection, words: str, hosts: list[str], count: int) -> list[int]:
-    """Return the ids of the best pages for some words. Raises sqlite3.Error.
+    """Return the ids of the pages that best match some words. Raises sqlite3.Error.
 
     Pages with all words come before pages with some. hosts: ".HOST " per host;
     [] means all.
@@ -130,14 +130,14 @@ def matching_pages(db: sqlite3.Connection, match: str, hosts: list[str], count: 
     If more than MAX_RANKED pages match, only the newest are ranked.
     """
     first = None
-    if not hosts:  # a host's pages may be among the oldest
+    if not hosts:  # a host's pages may be among the oldest pages
         newest = (
             "SELECT rowid FROM page_index WHERE page_index MATCH ? "  # noqa: S608
             f"ORDER BY rowid DESC LIMIT 1 OFFSET {MAX_RANKED}"
         )
         first = db.execute(newest, (match,)).fetchone()
     of_hosts = " OR ".join(["instr(hosts, ?)"] * len(hosts)) or "1"
-    # CROSS JOIN: search the index first. A word in the title counts as five in the text.
+    # CROSS JOIN: search the index first. A word in the title counts as five words in the text.
     query = (
         "SELECT id FROM page_index CROSS JOIN pages ON id = page_index.rowid "  # noqa: S608
         "WHERE page_index MATCH ? AND page_index.rowid > ? AND rank MATCH 'bm25(5.0, 1.0)' "
@@ -148,7 +148,7 @@ def matching_pages(db: sqlite3.Connection, match: str, hosts: list[str], count: 
 
 
 def near_words(db: sqlite3.Connection, words: str) -> list[str]:
-    """Return words of stored pages that are spelled nearly like some words. Raises sqlite3.Error.
+    """Return words in stored pages that are spelled almost like these words. Raises sqlite3.Error.
 
     The first letter must be the same. The index contains stems; pages show their whole words.
     """
@@ -171,7 +171,7 @@ def near_words(db: sqlite3.Connection, words: str) -> list[str]:
 
 
 def whole_words(db: sqlite3.Connection, stem: str) -> list[str]:
-    """Return the words of a stored page that begin like a stem."""
+    """Return the words in a stored page that begin like a stem."""
     match = "SELECT rowid FROM page_index WHERE page_index MATCH ? LIMIT 1"
     query = f"SELECT {TITLE} || ' ' || {TEXT} FROM pages WHERE id = ({match})"  # noqa: S608
     row = db.execute(query, (fts5_string(stem),)).fetchone()
@@ -202,7 +202,7 @@ def create_index(db: sqlite3.Connection) -> None:
     """Create the index if it is missing and SQLite has FTS5."""
     if not has_index(db) and has_full_text(db):
         db.execute(_CREATE)
-        # Merges then go on with what they have begun, whatever was written in between.
+        # Merges then continue what they have begun, regardless of what was written in between.
         db.execute("INSERT INTO page_index (page_index, rank) VALUES ('usermerge', 2)")
         # Each merge of the whole index makes the merges that SQLite adds to a write larger.
         db.execute("INSERT INTO page_index (page_index, rank) VALUES ('automerge', 0)")
@@ -220,7 +220,7 @@ def unindex_page(db: sqlite3.Connection, page_id: int) -> None:
     """Remove a page's words from the index, while the page is still in the table."""
     if not has_index(db):
         return
-    # A page that was stored without FTS5 has no words there.
+    # A page that was stored without FTS5 has no words in the index.
     query = f"SELECT {TITLE}, {TEXT} FROM pages JOIN page_index_docsize USING (id) WHERE id = ?"  # noqa: S608
     for title, text in db.execute(query, (page_id,)).fetchall():
         db.execute(_DELETE, (page_id, index_text(title), index_text(text)))
@@ -230,7 +230,7 @@ def merge_index(db: sqlite3.Connection, blocks: int = MERGED_AT_ONCE) -> bool:
     """Merge parts of the index; return whether there may be more to merge.
 
     The words of removed pages are deleted only when all parts are merged: negative blocks begin
-    that, positive ones go on with it. Beginning again would copy what is merged so far.
+    that merge, positive blocks continue it. Beginning again would copy what is merged so far.
     """
     before = db.total_changes
     if has_index(db):

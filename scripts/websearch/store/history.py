@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     import sqlite3
     from typing import Any
 
-MAX_ENTRIES = 500  # shown
+MAX_ENTRIES = 500  # entries shown
 LONGEST_TEXT = 300  # shown characters of a question or URL
 SHOWN_PARAMS = ("engine", "focus", "since", "site", "count")
 LONGEST_CALLER = 60
 COMMAND_LINE = "command"  # the caller shown for the command line
 SEARCH, BRIEF, READ = "search", "brief", "read"  # kinds of entries
-# Kind of an entry -> the parameter with the question; its lines are the text of the entry.
+# Kind of entry -> the parameter with the question; its lines are the entry's text.
 ASKED = {READ: "urls", BRIEF: "queries", SEARCH: "query"}
 _OF_DAY = "date(moment, 'unixepoch', 'localtime') = ?"
 
@@ -30,8 +30,8 @@ _OF_DAY = "date(moment, 'unixepoch', 'localtime') = ?"
 def note(store: PageStore, caller: str, kind: str, params: dict[str, Any], is_good: bool) -> None:
     """Add an entry for a call.
 
-    caller: such as COMMAND_LINE. kind: SEARCH, BRIEF or READ. params: of the call; those that
-    reopen its answer are kept. is_good: whether it has an answer.
+    caller: such as COMMAND_LINE. kind: SEARCH, BRIEF or READ. params: the call's; those that
+    reopen its answer are kept. is_good: whether the call has an answer.
     """
     asked = params[ASKED[kind]]
     texts = asked if isinstance(asked, list) else [asked]
@@ -64,9 +64,9 @@ def entries(store: PageStore) -> list[dict[str, Any]]:
 
 
 def forget(store: PageStore, number: int | None = None, day: str = "") -> None:
-    """Remove an entry or the entries of a day (YYYY-MM-DD in local time) and their data.
+    """Remove an entry, or the entries of a day (YYYY-MM-DD in local time), and their data.
 
-    Their data: the answers to their questions, and the pages of these answers or at their URLs.
+    The data are the answers to their questions, and the pages of these answers or at their URLs.
     Without number and day, the whole store is cleared.
     """
     if number is None and not day:

@@ -1,6 +1,6 @@
 """The store: answers by key and pages by URL, in one SQLite file.
 
-It does not know the engines. It never raises for the state of its file: a store that is locked,
+It does not know the engines. It never raises an error for the file's state: a store that is locked,
 full or read-only is a miss with a warning, and the caller continues without it; a damaged store is
 recreated.
 
@@ -10,7 +10,7 @@ contains these answers, and its schema never changes.
 
 from __future__ import annotations
 
-import _thread  # provides threading's lock; importing threading takes 2 ms
+import _thread  # contains threading's lock; importing threading takes 2 ms
 import contextlib
 import functools
 import json
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from typing import Any
 
 ONLY_CITED = "(cited) "  # in a page's hosts: no search or read has shown its URL
-LAST_RESULTS = "last results at a terminal"  # key; answers have hashes as keys
-CLAIM = "claim "  # before the key of an answer that a caller is asking for
+LAST_RESULTS = "last results at a terminal"  # key of these results; answers have hashes as keys
+CLAIM = "claim "  # prefix of the key for an answer that a caller is requesting
 MAX_STORE_BYTES = 256 * 1024 * 1024  # file size: about 10,000 pages with their index
 # The maximum age of stored data: callers pass max_age, and is_young applies it. Searches and briefs
 # use their ttl, unless force or stale is set; a read without ttl reuses parts of a page that its
@@ -40,20 +40,20 @@ DEFAULT_TTL = "24h"
 PART_SECONDS = 3_600.0
 KEEP_SECONDS = 30 * 86_400.0  # older answers, pages and history entries are removed
 MAX_TEXT_CHARS = 500_000  # per page: a long book
-MAX_OUTSIDE_CHARS = 20_000  # per page, of the text that rules dropped
-MAX_TITLE_CHARS = 1_000  # a longer title is text, and the index weighs titles five times
+MAX_OUTSIDE_CHARS = 20_000  # characters per page, in the text that rules dropped
+MAX_TITLE_CHARS = 1_000  # a longer title is text, and the index weighs titles five times as much
 MAX_DATE_CHARS = 100  # a longer value is not a date
-# A file above its limit shrinks after the answer is out, in steps in which others can write. It
+# A file above its limit shrinks after the answer is out, in steps between which others write. It
 # stays within a tenth above its limit.
-UPKEEP_SECONDS = 1.0  # for all steps of a call
-WAIT_SECONDS = 0.5  # for the answer of a call in a server; in other programs until the end
+UPKEEP_SECONDS = 1.0  # seconds for all steps of a call
+WAIT_SECONDS = 0.5  # maximum wait for a server's answer; other programs wait for the end
 REMOVED_PART = 32  # a step removes this part of the pages and answers, a call four such parts
 REMOVED_PARTS = 4
-PAGES_AT_ONCE = 25  # per step at most: about 0.1 s
-STORED_UNTIL = 1.05  # share of the limit; a merge may then add as much for a moment
+PAGES_AT_ONCE = 25  # pages per step at most: about 0.1 s
+STORED_UNTIL = 1.05  # share of the limit; a merge may temporarily add as much
 FORGET_SECONDS = 2.0  # for removing words from the index before the answer
 FORGOTTEN_SECONDS = 60.0  # after the answer
-CLAIM_SECONDS = 5.0  # longer than engines take; a killed caller blocks other callers this long
+CLAIM_SECONDS = 5.0  # longer than engines take; a killed caller blocks other callers for this long
 NO_FULL_TEXT = (
     "Stored pages cannot be searched: the SQLite of this Python lacks FTS5. Use another Python, "
     "such as uv's."
@@ -85,7 +85,7 @@ _READ = (
     "SELECT 1 FROM pages WHERE (url IN (?1, ?2) OR final_url IN (?1, ?2)) "
     "AND NOT instr(hosts, '(cited)') LIMIT 1"
 )
-# Queries for a shown URL, and the characters that follow it there.
+# Search queries for a URL that was shown, and the characters that follow it there.
 _SHOWN: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("SELECT 1 FROM cache WHERE instr(content, ?) OR instr(content, ?) LIMIT 1", ('"', '/"')),
     (_READ, ("", "/")),
@@ -97,17 +97,17 @@ _SHOWN: tuple[tuple[str, tuple[str, ...]], ...] = (
 
 
 class PageStore(StoreFile):
-    """One call's access to the store, opened at first use. close() it at the end.
+    """One call's access to the store, which is opened at first use. Call close() at the end.
 
     path: the file; "" means $GLSI_DB_PATH or ~/.glsi/cache.db. ":memory:" keeps nothing.
     max_bytes: the limit of the file; the oldest pages and answers are removed first.
-    warnings: sentences on failures and repairs, each once.
+    warnings: sentences about failures and repairs, each once.
     """
 
     def __init__(self, path: str = "", max_bytes: int = MAX_STORE_BYTES) -> None:
         super().__init__(path)
         self._max_bytes = max_bytes
-        self._is_large = self._has_forgotten = False  # what the answer does not wait for
+        self._is_large = self._has_forgotten = False  # work for which the answer does not wait
 
     # ----- answers
 
@@ -124,7 +124,7 @@ class PageStore(StoreFile):
         return None
 
     def put_answer(self, key: str, content: dict[str, Any]) -> None:
-        """Store an answer; content has "query" (as asked) and "urls" (a list).
+        """Store an answer; content has "query" (the original text) and "urls" (a list).
 
         Its age counts from "fetched_at" (UTC) in content, or from now: completing an answer later
         does not make it younger.
@@ -139,16 +139,16 @@ class PageStore(StoreFile):
         self._put(write)
 
     def claim(self, key: str) -> bool:
-        """Claim an answer for this caller; return whether no other caller has claimed it.
+        """Claim an answer for this caller; return whether no other caller has claimed it yet.
 
         A claim lasts at most CLAIM_SECONDS, because its caller may have been killed; release ends
-        it. Without a store every caller has its claim.
+        it. Without a store, every caller gets its claim.
         """
         now, row = time.time(), f"{CLAIM}{key}"
 
         def write(db: sqlite3.Connection) -> bool:
             old = "DELETE FROM cache WHERE query_hash = ? AND NOT "
-            between = f"{_EPOCH} BETWEEN ? AND ?"  # a later one: the clock was set back
+            between = f"{_EPOCH} BETWEEN ? AND ?"  # a later time: the clock was set back
             bounds = (now - CLAIM_SECONDS, now + ROUNDING_SECONDS)
             db.execute(old + between, (row, *bounds))
             insert = f"INSERT OR IGNORE INTO cache VALUES (?, '', {_TIMESTAMP})"  # noqa: S608
@@ -183,7 +183,7 @@ class PageStore(StoreFile):
         """Store pages (url and the other fields of get_pages) and their words.
 
         Each page has its own transaction, so other processes can write in between. deadline: on the
-        clock of time.monotonic(); pages after it are not stored.
+        clock of time.monotonic(); pages are not stored after it.
         """
         for page in pages:
             if page.get("url") and time.monotonic() < deadline:
@@ -219,7 +219,7 @@ class PageStore(StoreFile):
 
         def read(db: sqlite3.Connection) -> list[Any]:
             ids = full_text.find_pages(db, storable(words), hosts, count)
-            query = f"{_PAGES} WHERE id = ?"  # another caller may have removed it meanwhile
+            query = f"{_PAGES} WHERE id = ?"  # another caller may have removed the page
             return [row for page_id in ids for row in db.execute(query, (page_id,))]
 
         found = [page_of(row) for row in self.use(read, [])]
@@ -232,7 +232,7 @@ class PageStore(StoreFile):
         return int(self.use(lambda db: full_text.count_pages(db, storable(words)), 0))
 
     def near_words(self, words: str) -> list[str]:
-        """Return words of stored pages that are spelled nearly like some words."""
+        """Return words in stored pages that are spelled almost like these words."""
         found: list[str] = self.use(lambda db: full_text.near_words(db, storable(words)), [])
         return found
 
@@ -241,7 +241,7 @@ class PageStore(StoreFile):
     def add_spent(self, month: str, engine: str, requests: int) -> dict[str, int]:
         """Count requests to a paid engine in a month (YYYY-MM); return spent(month), in one step.
 
-        A negative number takes requests back. Returns {} if they cannot be counted.
+        A negative number subtracts requests. Returns {} if they cannot be counted.
         """
 
         def write(db: sqlite3.Connection) -> dict[str, int]:
@@ -263,7 +263,7 @@ class PageStore(StoreFile):
     def clear(self, query: str = "") -> dict[str, int]:
         """Remove everything, or the data of a query; return the removed rows per kind.
 
-        The data of a query: its answers, their pages and its history entries. Queries are compared
+        A query's data are its answers, their pages and its history entries. Queries are compared
         trimmed and in lower case. Removed data is overwritten and the file shrinks; spending counts
         are kept.
         """
@@ -277,9 +277,9 @@ class PageStore(StoreFile):
         return {name: counts[name] for name in nothing} if self.clear_file() else nothing
 
     def forget(self, choose: Callable[[sqlite3.Connection], tuple[list[str], list[str]]]) -> Any:
-        """Remove the data of queries and URLs; None if that failed.
+        """Remove the data of queries and URLs; return None if that failed.
 
-        choose: returns the queries whose answers, pages and entries are removed, and URLs of pages.
+        choose: returns the queries whose answers, pages and entries to remove, and the pages' URLs.
         """
 
         def write(db: sqlite3.Connection) -> dict[str, int]:
@@ -288,12 +288,12 @@ class PageStore(StoreFile):
 
         removed = self.use(write, None, writing=True)
         end = time.monotonic() + FORGET_SECONDS
-        self._merge(-MERGED_AT_ONCE)  # only this removes the words
+        self._merge(-MERGED_AT_ONCE)  # only this removes the words from the index
         self._has_forgotten = not self.finish_merges(end)
         return removed
 
     def finish_merges(self, end: float) -> bool:
-        """Merge parts of the index until the time end, shrink the file; return whether all is done.
+        """Merge parts of the index until the time end; shrink the file; return whether all is done.
 
         end: on the clock of time.monotonic().
         """
@@ -304,7 +304,7 @@ class PageStore(StoreFile):
         return not is_left
 
     def stats(self) -> dict[str, Any]:
-        """Return path, bytes, answers, pages, history, oldest, newest (UTC)."""
+        """Return path, bytes, answers, pages, history, oldest and newest (UTC)."""
         counts = self.use(count_rows, {"answers": 0, "pages": 0, "history": 0})
         size = database.size_on_disk(self.path) + database.size_on_disk(f"{self.path}-wal")
         return {"path": self.path, "bytes": size, **counts}
@@ -323,7 +323,7 @@ class PageStore(StoreFile):
         self.use(functools.partial(database.release_bytes, bound=bound, end=end), None)
 
     def _put(self, work: Callable[[sqlite3.Connection], None]) -> None:
-        """Do some work that stores something, unless the file is far above its limit."""
+        """Do work that stores something, unless the file is far above its limit."""
 
         def write(db: sqlite3.Connection) -> None:
             remove_expired(db)
@@ -335,7 +335,7 @@ class PageStore(StoreFile):
             self.use(write, None, writing=True)
 
     def close(self) -> None:
-        """Close the file. When the answer is out, forgetting ends and a large file shrinks."""
+        """Close the file. After the answer is out, finish forgetting and shrink a large file."""
         super().close()
         has_forgotten, is_large = self._has_forgotten, self._is_large
         self._has_forgotten = self._is_large = False
@@ -346,7 +346,7 @@ class PageStore(StoreFile):
                 threading.Thread(target=self._keep_up, args=(has_forgotten,)).start()
 
     def _keep_up(self, has_forgotten: bool) -> None:
-        """Do what is left, on a connection of this thread, unless another thread is shrinking.
+        """Do the remaining work on this thread's own connection unless another thread is shrinking.
 
         The process waits for the thread.
         """
@@ -366,7 +366,7 @@ class PageStore(StoreFile):
     def shrink(self, seconds: float) -> None:
         """Remove the oldest data while the file is above its limit.
 
-        seconds: until it stops; a later call goes on. One process does this at a time.
+        seconds: the time limit; a later call continues. Only one process does this at a time.
         """
         end, self._is_large = time.monotonic() + seconds, False
         with contextlib.suppress(*store_errors()), database.upkeep_lock(self.path, 0.0):
@@ -374,7 +374,7 @@ class PageStore(StoreFile):
             while self._used() > self._max_bytes and time.monotonic() < end:
                 removals -= 1
                 is_done = removals < 0 or not self.use(remove_oldest, 0, writing=True)
-                # Removed words free their space when a merge of the whole index ends.
+                # Space for removed words becomes free when a merge of the whole index ends.
                 if not self._merge(MERGED_AT_ONCE) and not self._merge(-MERGED_AT_ONCE) and is_done:
                     break
             self._release(self._max_bytes, end)
@@ -384,9 +384,9 @@ class PageStore(StoreFile):
 
 
 def count_rows(db: sqlite3.Connection) -> dict[str, Any]:
-    """Count the rows of a store and return its oldest and newest time.
+    """Count the rows of a store and return its oldest and newest times.
 
-    GLSI's file has one table only.
+    GLSI's file has only one table.
     """
     tables = [row[0] for row in db.execute("SELECT name FROM sqlite_master")]
     counts: dict[str, Any] = {"answers": 0, "pages": 0, "history": 0}
@@ -405,7 +405,7 @@ def count_rows(db: sqlite3.Connection) -> dict[str, Any]:
 
 
 def remove_oldest(db: sqlite3.Connection) -> int:
-    """Remove some of the oldest pages and answers; return how many."""
+    """Remove some of the oldest pages and answers; return their number."""
     query = (
         "WITH ages AS (SELECT fetched_at AS moment FROM pages UNION ALL "  # noqa: S608
         f"SELECT {_EPOCH} FROM cache) SELECT moment FROM ages WHERE moment IS NOT NULL "
@@ -426,7 +426,7 @@ def remove_until(db: sqlite3.Connection, moment: float) -> int:
 
 
 def remove_expired(db: sqlite3.Connection) -> None:
-    """Remove data that is too old even for recall; only some pages at a time."""
+    """Remove data that is too old even for recall; remove only some pages at a time."""
     moment = time.time() - KEEP_SECONDS
     remove_until(db, moment)
     db.execute("DELETE FROM history WHERE moment < ?", (moment,))
@@ -440,7 +440,7 @@ def remove_pages(db: sqlite3.Connection, ids: Iterable[int]) -> None:
 
 
 def remove_queries(db: sqlite3.Connection, queries: list[str], urls: list[str]) -> dict[str, int]:
-    """Remove the answers to queries with their pages and history entries, and pages at URLs.
+    """Remove the answers to queries with their pages and history entries, and the pages at URLs.
 
     Returns the removed rows per kind.
     """
@@ -463,7 +463,7 @@ def remove_queries(db: sqlite3.Connection, queries: list[str], urls: list[str]) 
 def answers_to(
     db: sqlite3.Connection, wanted: set[str], urls: list[str]
 ) -> tuple[list[str], list[str]]:
-    """Return the keys of all answers to queries, and urls with the URLs in the answers."""
+    """Return the keys of all answers to queries, and urls plus the URLs in these answers."""
     import hashlib
 
     glsi_keys = {hashlib.sha256(query.encode("utf-8", "replace")).hexdigest() for query in wanted}
@@ -482,7 +482,7 @@ def answers_to(
 def is_young(moment: float | None, max_age: float | None) -> bool:
     """Return whether a time is less than max_age seconds ago; None means any age.
 
-    A time in the future (the clock was set back) is not. Stored times are rounded.
+    A time in the future (the clock was set back) does not count. Stored times are rounded.
     """
     if max_age is None:
         return True
@@ -491,7 +491,7 @@ def is_young(moment: float | None, max_age: float | None) -> bool:
 
 
 def storable(text: str) -> str:
-    """Return text that SQLite can store: without NUL, lone surrogates as U+FFFD."""
+    """Return text that SQLite can store: without NUL, with U+FFFD for lone surrogates."""
     text = text.replace("\0", "")
     try:
         text.encode()
@@ -506,7 +506,7 @@ def utc_time(seconds: float) -> str:
 
 
 def page_row(page: dict[str, Any]) -> dict[str, Any]:
-    """Return the columns of a page, cleaned, cut and completed."""
+    """Return the columns for a page, cleaned, cut and completed."""
     url = storable(page["url"])
     final_url = storable(page.get("final_url") or url)
     text = storable(page.get("text") or "")
@@ -534,14 +534,14 @@ def page_of(row: tuple[Any, ...]) -> dict[str, Any]:
 
 
 def host_suffix(site: str) -> str:
-    """Return the host of a URL, or the host itself, with a space: hosts contain ".HOST "."""
+    """Return a host, or a URL's host, with a space after it: hosts contain ".HOST "."""
     pattern = r"(?i)(?:[a-z][a-z0-9+.-]*://)?(?:[^/?#@]*@)?(\[[^\]]*\]|[^/?#:\s]*)"
     host = re.match(pattern, storable(site).strip())
     return f"{host[1].lower().strip('*.') if host else ''} "
 
 
 def put_page(db: sqlite3.Connection, row: dict[str, Any]) -> None:
-    """Insert or replace a page; the index is unchanged if the words are the same."""
+    """Insert or replace a page; leave the index unchanged if the words are the same."""
     query = f"SELECT id, {TITLE}, {TEXT} FROM pages WHERE url = ?"  # noqa: S608
     old = db.execute(query, (row["url"],)).fetchone()
     if old and old[1:] == (row["title"], row["text"]):

@@ -54,7 +54,7 @@ MAX_NEAR = 6  # enclosing elements to search for the code of a line number
 MAX_NUMBER = 8  # characters
 MAX_CODE_LABEL = 40  # characters of a language or file name next to the code in a pre
 MAX_LABEL_PARTS = 30  # elements in a pre outside its code
-REMOVED_WORDS = name_set("deletion del remove removed")  # characters of a diff line
+REMOVED_WORDS = name_set("deletion del remove removed")  # class words of a diff line
 ADDED_WORDS = name_set("addition ins add added")
 MAX_LOOKS = 200_000  # elements per page to examine inside boxes with a name for code
 

@@ -1,9 +1,9 @@
 """Find the main content of an HTML page.
 
-The rules depend on the kind of page (page_tree.PageTree): an article (by its markup), a thread
-or question page (by its URL or data), documentation (by its generator, or by code and
-headings with anchors) or none of these. Rules for articles drop teasers, related links, repeated
-boxes and boxes next to the text; in documentation, all of these count as content.
+The rules depend on the kind of page (page_tree.PageTree): an article (by its markup), a thread or
+question page (by its URL or data), documentation (by its generator, or by code and headings with
+anchors) or none of these. Rules for articles drop teasers, related links, repeated boxes and boxes
+next to the text; in documentation, all of these count as content.
 
 find_content applies the rules in this order, because each step uses the result of earlier steps:
 

@@ -164,7 +164,7 @@ class Archive:
         return next((relation.target for relation in relations if relation.kind == kind), "")
 
     def relations(self, name: str) -> dict[str, Relation]:
-        """Return relation id -> relation for a part. name: the part's name; "" for the file itself."""
+        """Return relation id -> relation for a part. name: the part's name; "": the file itself."""
         folder, base = posixpath.split(name)
         found: dict[str, Relation] = {}
         for relation in self.tree(posixpath.join(folder, "_rels", f"{base}.rels")):

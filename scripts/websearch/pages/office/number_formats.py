@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 MAX_FORMAT = 255  # characters of a format, as in Excel
 MAX_SERIAL = 2_958_466.0  # the number of the first day after the year 9999
-LARGEST = 1e15  # larger numbers have more digits than Excel keeps
+LARGEST = 1e15  # numbers from here on have more digits than Excel keeps
 MAX_PLACES = 12  # decimal places
 GENERAL = "General"
 # Formats that files do not define. In Excel, those for money and dates depend on the country.

@@ -230,7 +230,7 @@ class PdfFile:
         return [self.resolve(item) for item in (value if isinstance(value, list) else [value])]
 
     def stream_end(self, stream: Stream) -> int:
-        """Return the end of a stream's bytes: by Length if "endstream" follows, else the next one."""
+        """Return the end of a stream's bytes: by Length if "endstream" is there, else the next."""
         length = self.field(stream, "Length")
         if isinstance(length, int) and length >= 0:
             end = stream.start + length

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 INFLATE_CHUNK = 4_096  # bytes; in a damaged chunk, bytes are tried one by one
 CLEAR_TABLE, END_OF_DATA, MAX_CODES = 256, 257, 4_096  # codes for LZW
 NOT_ASCII85 = bytes(set(range(256)) - set(range(ord("!"), ord("u") + 1)) - set(b"z~"))
-MAX_COLUMNS = 1_000_000  # bytes per row for a predictor
+MAX_COLUMNS = 1_000_000  # samples per row for a predictor
 MAX_PREDICTED = 2_000_000  # bytes, which take 2 s; cross-references for 300,000 objects have fewer
 
 
