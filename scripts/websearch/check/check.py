@@ -35,9 +35,9 @@ if TYPE_CHECKING:
 
 PAGE_TIMEOUT = 5.0  # seconds per page, redirects included; a source has no substitute
 STORED_SECONDS = 86_400.0  # age up to which stored pages are not read again
-READING_SHARE = 0.7  # reading's share of the remaining time; comparing gets the remainder
-BEST_FIRST = ("verbatim", "altered", "unread", "absent")  # if a quotation has several sources
-MOST_LOOKED_UP = 100  # links, and absent quotations, per draft that are looked up in the store
+READING_SHARE = 0.7  # share of the remaining time for reading; comparing gets the remainder
+BEST_FIRST = ("verbatim", "altered", "unread", "absent")  # for a quotation with several sources
+MOST_LOOKED_UP = 100  # links, and absent quotations, per draft that are searched for in the store
 RECALLED_PAGES = 3  # stored pages searched for an absent quotation
 INPUT_HINT = "Name a file with the draft, or - for standard input; or pass {quote} and {url}."
 WRONG_QUOTATION = (
@@ -81,7 +81,7 @@ COMMANDS: dict[str, ShownCommand] = {
 
 
 class SourcePage:
-    """A page that a draft cites: its title and all its text, or the reason that it has none."""
+    """A page that a draft cites: its title and all its text, or the reason why it has none."""
 
     def __init__(self, url: str, page: Page) -> None:
         from websearch.pages.fetch.archive import archived_fields
@@ -114,7 +114,7 @@ class SourcePage:
 
     @functools.cached_property
     def numbers(self) -> PageNumbers:
-        """Return the numbers in the page with the words around them."""
+        """Return the numbers in the page, with the words around them."""
         from websearch.check.page_numbers import PageNumbers
 
         return PageNumbers(self.url, self.head, self.text[len(self.lead) :])
@@ -221,7 +221,7 @@ def cited_in(params: dict[str, Any]) -> CitedParts:
 
 
 def is_counting(item: Cited) -> bool:
-    """Return whether a sentence has a number; labels count only with a source."""
+    """Return whether a sentence has a number; labels count only if the sentence has a source."""
     from websearch.check.numbers import numbers_in
     from websearch.check.page_numbers import days_of, versions_of
 
@@ -246,7 +246,7 @@ def read_sources(
     report: ProgressCallback,
     unshown: set[str],
 ) -> dict[str, SourcePage]:
-    """Return the pages at some URLs, from the store or the web, each once.
+    """Return the pages at some URLs, each once, from the store or the web.
 
     unshown: URLs that appear only in the draft; their pages are marked as cited in the store.
     """
@@ -289,7 +289,7 @@ def read_sources(
 
 
 def lacks_network(url: str) -> bool:
-    """Return whether an unread page is behind a proxy, or this machine resolves no name."""
+    """Return whether an unread page is behind a proxy, or this machine cannot resolve any name."""
     import socket
 
     from websearch.base.http_client import proxy_for
@@ -301,7 +301,7 @@ def lacks_network(url: str) -> bool:
 
 
 def dead_links(links: list[Cited], pages: dict[str, SourcePage]) -> list[Document]:
-    """Return {url, error, archived_url?, line} per dead link: 404, 410 or an unknown host.
+    """Return {url, error, archived_url?, line} for each dead link: 404, 410 or an unknown host.
 
     A link whose page was replaced by an archived copy is also dead.
     """
@@ -314,7 +314,7 @@ def dead_links(links: list[Cited], pages: dict[str, SourcePage]) -> list[Documen
 
 
 def never_shown(links: list[Cited], deadline: float) -> list[Document]:
-    """Return {url, line} for the links that no stored search or page has shown."""
+    """Return {url, line} for the links that appear in no stored search or page."""
     from contextlib import closing
 
     from websearch.store.page_store import PageStore
@@ -372,7 +372,7 @@ def or_unread(
 
 
 def check_quotation(item: Cited, pages: dict[str, SourcePage], deadline: float) -> Document:
-    """Return the verdict on a quotation; the best one if it has several sources."""
+    """Return the verdict on a quotation; the best verdict if it has several sources."""
     from websearch.check.quotations import LATE, Quotation, is_verbatim
 
     quotation = Quotation(item.text, deadline, item.context)
@@ -382,7 +382,7 @@ def check_quotation(item: Cited, pages: dict[str, SourcePage], deadline: float) 
     answers = [{"url": url, **judged(quotation, pages[page_of(url)])} for url in item.urls]
     answers = answers or [{"verdict": "unread", "error": "The draft cites no source for it."}]
     best = min(answers, key=lambda answer: BEST_FIRST.index(answer["verdict"]))
-    if best["verdict"] != "verbatim":  # another link in the sentence may be its source
+    if best["verdict"] != "verbatim":  # another link in the sentence may be the quotation's source
         also = [{"url": url, **judged(quotation, pages[page_of(url)])} for url in item.also]
         best = next(filter(is_verbatim, also), best)
     if best["verdict"] != "verbatim":
@@ -397,7 +397,7 @@ def check_quotation(item: Cited, pages: dict[str, SourcePage], deadline: float) 
 
 
 def judged(quotation: Quotation, page: SourcePage) -> Document:
-    """Return the verdict on a quotation in a page; unread with an error if the page is unusable."""
+    """Return the verdict on a quotation in a page; unread, with an error, for an unusable page."""
     if page.error:
         return {"verdict": "unread", "error": page.error}
     answer = quotation.judged(page.compared)
@@ -407,7 +407,7 @@ def judged(quotation: Quotation, page: SourcePage) -> Document:
 
 
 def check_numbers(item: Cited, pages: dict[str, SourcePage], deadline: float) -> Document:
-    """Return a sentence's numbers that its pages lack or use for something else, and the proofs."""
+    """Return the numbers that a sentence's pages lack or use for something else, with evidence."""
     from websearch.check.computed import without_marked
     from websearch.check.numbers import ComparedNumbers
     from websearch.check.quotations import LATE_ERROR

@@ -21,9 +21,9 @@ _MARK = re.compile(
     r"(?i)\s{0,9}(?:\((?:counted|computed)(?::((?:[^()]|\([^()]{0,100}\)){0,200}))?\)"
     r"|<!--\s{0,9}(?:counted|computed)\s{0,9}(?::([^<>]{0,200}))?-->)"
 )
-MOST_EXPRESSION = 200  # characters
-MOST_MARKS = 20  # per sentence
-BEFORE_CHARS = 60  # characters before a mark in which its number is searched
+MOST_EXPRESSION = 200  # characters of an expression
+MOST_MARKS = 20  # marks per sentence
+BEFORE_CHARS = 60  # characters before a mark in which its number is searched for
 MOST_VALUE = Decimal(10) ** 18  # maximum result of an expression
 _OPERATORS: dict[type, Callable[[Decimal, Decimal], Decimal]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
@@ -33,7 +33,7 @@ _OPERATORS: dict[type, Callable[[Decimal, Decimal], Decimal]] = {
 def without_marked(text: str, language: str) -> tuple[str, list[Document]]:
     """Return a sentence without the numbers marked as the author's own, and these numbers.
 
-    The marks are (counted), (computed), (computed: 83 - 14), or the same as HTML comments. A number
+    The marks are (counted), (computed), (computed: 83 - 14) or the same as HTML comments. A number
     is {number, expression?, result?, is_wrong?}; result: the value of the expression.
     """
     marked: list[Document] = []

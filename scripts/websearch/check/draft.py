@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
     Span = tuple[int, int]
 
-MOST_SOURCES = 5  # per quotation
+MOST_SOURCES = 5  # sources per quotation
 MOST_BETWEEN = 2_000  # characters examined between a quotation and its link
-LONGEST_ATTRIBUTION = 500  # characters
+LONGEST_ATTRIBUTION = 500  # characters of an attribution
 LEAST_WORDS = 4  # words per quotation; shorter quotations are titles, terms or irony
-LEAST_CITED_WORDS = 2  # the same with a link in the sentence
-CHARS_OF_A_WORD = 2  # in a script without spaces
-BEFORE_CHARS = 40  # before a quotation, where the draft may deny it
+LEAST_CITED_WORDS = 2  # the same for a sentence with a link
+CHARS_OF_A_WORD = 2  # for scripts without spaces
+BEFORE_CHARS = 40  # characters before a quotation in which the draft may deny it
 COVER = "\u2060"  # replaces code and URLs; not a word character or a space
 LINK = "\ufffc"  # replaces links where the text around them matters
 
@@ -100,7 +100,7 @@ class Cited(NamedTuple):
     """A quotation or sentence in a draft, its line, and the URLs that may be its source.
 
     shown: the sentence including quotations and code, whose numbers do not count. also: more links
-    in a quotation's sentence. context: the words in the sentence's code; in a table also its
+    in a quotation's sentence. context: the words in the sentence's code; in a table, also its
     header, for a cell the label of its row, and for a quotation the words before it. undefined: a
     marker that the draft never defines.
     """
@@ -125,7 +125,7 @@ class CitedParts(NamedTuple):
 
 
 class Link(NamedTuple):
-    """A link or footnote number: its place, the place of its text, its URLs."""
+    """A link or footnote number: its position, the position of its text, its URLs."""
 
     start: int
     end: int
@@ -134,7 +134,7 @@ class Link(NamedTuple):
 
 
 class Block(NamedTuple):
-    """The place of a paragraph, item or row; is_quoted: its lines start with ">"."""
+    """The position of a paragraph, item or row; is_quoted: its lines start with ">"."""
 
     start: int
     end: int
@@ -184,7 +184,7 @@ class Draft:
                 beside = urls_of(self.links_beside(block, span))
                 also = tuple(url for url in beside if url not in urls)
                 text = self.text[slice(*span)].strip()
-                is_html = self.text[span[0] - 1] != self.plain[span[0] - 1]  # as its marks are
+                is_html = self.text[span[0] - 1] != self.plain[span[0] - 1]  # like its marks
                 if is_html:
                     text = html.unescape(_TAG.sub(" ", text)).strip()
                 start = max(0, span[0] - BEFORE_CHARS)
@@ -196,7 +196,7 @@ class Draft:
     def is_marker(self, text: str, link: Link) -> bool:
         """Return whether a link's text states nothing: [*](URL), [1](URL) or ([Name 2012](URL)).
 
-        A number above the number of links is no marker.
+        A number greater than the number of links is not a marker.
         """
         words = text[slice(*link.text)].strip("^#[] ")
         is_number = re.fullmatch(r"\d{1,3}", words) and int(words) <= len(self.links)
@@ -249,7 +249,7 @@ class Draft:
         return bool(numbers_of(sentence, self.language))
 
     def cited_links(self) -> list[Cited]:
-        """Return each URL of the draft with its first line."""
+        """Return each URL in the draft with the first line where it appears."""
         lines: dict[str, int] = {}
         for link in self.links:
             for url in link.urls:
@@ -310,7 +310,7 @@ class Draft:
         return cited
 
     def cells(self, block: Block) -> list[Span]:
-        """Return the places of the cells in a row."""
+        """Return the positions of the cells in a row."""
         marks = [
             found.start()
             for found in re.finditer(r"(?<!\\)\||\n|\Z", self.plain[block.start : block.end])
@@ -322,7 +322,7 @@ class Draft:
         return urls_of(self.links_in(start, end))
 
     def sentences_of(self, block: Block, span: Span) -> list[Span]:
-        """Return the places of the sentences that contain a quotation."""
+        """Return the positions of the sentences that contain a quotation."""
         if block.start not in self.known_sentences:
             self.known_sentences[block.start] = list(self.sentence_spans(block))
         spans = self.known_sentences[block.start]
@@ -346,7 +346,7 @@ class Draft:
     # ----- quotations and their sources
 
     def spans_in(self, block: Block) -> list[Span]:
-        """Return the places of sufficiently long texts in quotation marks."""
+        """Return the positions of long enough texts in quotation marks."""
         found = _QUOTATION.finditer(self.plain, block.start, block.end)
         spans = (match.span(match.lastindex or 0) for match in found)
         counts = [(span, words_in(self.plain[slice(*span)])) for span in spans]
@@ -370,7 +370,7 @@ class Draft:
         return [link for link in links if link.urls]
 
     def source_of(self, number: int, spans: list[Span], block: Block) -> list[str]:
-        """Return the source URLs of a quotation: from links in it, right after it or before it.
+        """Return a quotation's source URLs, from links inside it, directly after it or before it.
 
         If no link follows the last quotation, each link is assumed to precede its quotation. If a
         sentence ends between a quotation and the next link, the link before it also counts.
@@ -390,7 +390,7 @@ class Draft:
             if re.search(r"\w|\n", self.marked[link.end : following.start].replace("and", "")):
                 break
             urls += following.urls
-        # Start at its last character, because the period may be inside the quotation marks.
+        # Start at the last character, because the period may be inside the quotation marks.
         between = self.marked[end - 1 : min(behind[0].start, end + MOST_BETWEEN)]
         is_far = re.search(r"[.!?]\W{1,5}(?![a-z])\w", between)
         return [*before[0].urls, *urls] if is_far and before else urls
@@ -421,7 +421,7 @@ class Draft:
     # ----- sentences
 
     def sentence_spans(self, block: Block) -> Iterator[Span]:
-        """Yield the places of the sentences in a block, including links right after a sentence."""
+        """Yield the positions of a block's sentences, including links directly after a sentence."""
         start = block.start
         for found in _SENTENCE_END.finditer(self.marked, block.start, block.end):
             following = self.marked[found.end() : found.end() + 1]
@@ -445,7 +445,7 @@ def urls_of(links: list[Link]) -> list[str]:
 
 
 def covered(text: str, spans: list[Span], cover: str) -> str:
-    """Return a text of the same length with each character in these spans replaced."""
+    """Return a text of the same length in which each character of these spans is replaced."""
     pieces, done = [], 0
     for start, end in sorted(spans):
         pieces += [text[done:start], cover * (end - max(start, done))]
@@ -472,9 +472,9 @@ def one_sentence(text: str) -> str:
 
 
 def words_in_code(text: str) -> str:
-    """Return what is between backquotes in a sentence or row, without digits.
+    """Return the text between backquotes in a sentence or row, without digits.
 
-    The names of options and functions tell what a number is, as other words do.
+    The names of options and functions show what a number means, as other words do.
     """
     return re.sub(r"\d", "", " ".join(found[1] for found in _INLINE.finditer(text)))
 
@@ -511,12 +511,12 @@ def label_of(text: str) -> str:
 
 
 def trimmed(address: str) -> str:
-    """Return a URL without the sentence punctuation after it."""
+    """Return a URL without the sentence punctuation that follows it."""
     return address.rstrip(".,;:!?*_~'’”")
 
 
 def links_of(text: str, addresses: dict[str, str]) -> Iterator[Link]:
-    """Yield the links in a text and the references to its list of sources ("[1]", "[1, 2]")."""
+    """Yield the links in a text and the references to the draft's sources ("[1]", "[1, 2]")."""
     for found in _LINK.finditer(text):
         start, end = found.span()
         if found[2]:
@@ -539,7 +539,7 @@ def links_of(text: str, addresses: dict[str, str]) -> Iterator[Link]:
 def blocks_of(text: str) -> Iterator[Block]:
     """Yield the blocks of a draft: paragraphs, list items and table rows."""
     start = offset = 0
-    kind: bool | None = None  # of the current block; None between blocks
+    kind: bool | None = None  # lines of the current block; None between blocks
     for line in text.split("\n"):
         is_quoted = line.lstrip().startswith(">")
         own = is_quoted if line.strip() else None

@@ -1,8 +1,8 @@
 """Check whether the numbers in a draft's sentence are in a page and count the same thing.
 
-A number in a page proves a number in the draft if it has the same value, no other unit or scale,
+A number in a page proves a number in the draft if it has the same value, no different unit or scale
 and a sentence or row about the same thing. If another sentence, row or column fits better and has
-another number, the number is doubtful.
+a different number, the draft's number is doubtful.
 """
 
 from __future__ import annotations
@@ -55,22 +55,22 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 
-TOGETHER = 0.7  # weight per other number of the sentence in the same piece of the page
-NEARER = 1.8  # factor by which another number must fit better than the proof to cause a doubt
+TOGETHER = 0.7  # weight per other number from the sentence in the same piece of the page
+NEARER = 1.8  # factor by which another number must fit better than the evidence to cause a doubt
 CLEARLY = 1.0  # words by which another row must fit better to cause a doubt
 MUCH = 1.5  # the same for another sentence; one of two words may be in its headings
-MOST_WORDS = 0.6  # share of the sentence's words in a place that says the same
+MOST_WORDS = 0.6  # share of the sentence's words in a piece that says the same
 MOST_TOLD = 5  # rivals to examine
-NEIGHBORS = 2  # sentences on either side of a number that are the same place
+NEIGHBORS = 2  # sentences on either side of a number that belong to the same position
 SWAPPED = 1.15  # factor by which swapped numbers must fit better to cause a doubt
-FAR_WEIGHT = 0.01  # of a row's name that is not near the number
-MOST_OCCURRENCES = 500  # per value and page
+FAR_WEIGHT = 0.01  # weight of a row's name that is not near the number
+MOST_OCCURRENCES = 500  # occurrences per value and page
 BEST_OCCURRENCES = 20  # occurrences whose nearest words are compared
 MOST_DOUBTED = 50  # numbers per sentence
 MOST_RIVALS = 2_000  # pieces of a page per word of the sentence
 
 # Parts, steps, versions and standards: the number is a label, not an amount. without_label keeps
-# versions with two points: they are as exact as an amount.
+# versions with two points, because they are as exact as an amount.
 _LABEL = re.compile(
     r"(?i)\b(?:fig(?:ure)?s?\.?|tables?|sections?|sec\.|chapters?|steps?|pages?|pp?\.|lines?|eqs?\.|equations?"
     r"|appendix|vol(?:ume)?\.?|(versions?)|nos?\.|nr\.|items?|abb(?:ildung)?\.?|tabelle|abschnitt|kapitel|schritt"
@@ -104,7 +104,7 @@ _ISO_DAY = re.compile(r"(?<!\d)\d{4}-\d\d-\d\d(?!\d)")
 
 
 class Doubt(NamedTuple):
-    """Why a number may be wrong, or "", and the sentence or row of the page that says so."""
+    """Why a number may be wrong, or "", and the sentence or row in the page that says so."""
 
     note: str
     text: str
@@ -167,7 +167,7 @@ class DraftNumber:
 
     @functools.cached_property
     def rounding(self) -> Rounding | None:
-        """Return the range that the number may be rounded from; None if it is exact."""
+        """Return the range from which the number may be rounded; None if the number is exact."""
         return rounding_of(self.number, self.sentence)
 
     def rounds(self, found: Occurrence, page: PageNumbers) -> bool:
@@ -178,7 +178,7 @@ class DraftNumber:
         return bool(is_same and self.rounding and self.rounding.fits(found.number))
 
     def note(self, proof: Proof) -> str:
-        """Return a note on the number that this one is rounded from; "" if the values are equal."""
+        """Return a note about the number rounded to this one; "" if the values are equal."""
         is_exact = self.fits(proof.occurrence, proof.page)
         return "" if is_exact else f"Rounded from {proof.occurrence.number.text}."
 
@@ -187,7 +187,7 @@ class DraftNumber:
 
 
 def numbers_in(text: str, language: str = "en") -> tuple[list[DraftNumber], list[str]]:
-    """Return the numbers in a draft's sentence, and its labels and shares that are not checked."""
+    """Return the numbers in a draft's sentence, and the labels and shares that are not checked."""
     skipped: list[str] = []
 
     def cover(found: re.Match[str]) -> str:
@@ -206,7 +206,7 @@ def numbers_in(text: str, language: str = "en") -> tuple[list[DraftNumber], list
 
 
 def without_label(found: re.Match[str]) -> str:
-    """Return a covered label; versions with two points in it stay, unless it names a part."""
+    """Return a label with its number covered; keep two-point versions unless they name a part."""
     if found.lastindex:  # a version
         return _DOTTED.sub(lambda part: part[1] or "\u2060", found[0])
     return "\u2060" * len(found[0])
@@ -227,7 +227,7 @@ def without_name(found: re.Match[str]) -> str:
 
 
 class ComparedNumbers:
-    """The numbers in a sentence compared with its pages: missing, doubtful or proven.
+    """Compares the numbers in a sentence with its pages: missing, doubtful or proven.
 
     context: text in the draft that belongs to the sentence, such as a table header. Raises
     TimeoutError after the deadline.
@@ -265,7 +265,7 @@ class ComparedNumbers:
     def missing(self) -> list[str]:
         """Return the numbers and dates that no page has.
 
-        If all numbers are words, the author may have counted, so none of them is missing.
+        If all numbers are words, the author may have counted, so no number is missing.
         """
         is_counted = all(number.number.is_word for number in self.numbers)
         lost = [
@@ -324,9 +324,9 @@ class ComparedNumbers:
         return found
 
     def other_versions(self) -> list[tuple[str, str, set[str], bool]]:
-        """Return (name, version, the pages' versions, whether they have it elsewhere) for others.
+        """Return (name, version, the pages' versions, whether pages have the version elsewhere).
 
-        These are versions that no page has after their name.
+        Each is a version that no page has after its name, although pages have other versions.
         """
         others = []
         for name, version, *_ in self.versions:
@@ -353,7 +353,7 @@ class ComparedNumbers:
     def candidates_of(
         self, number: DraftNumber, powers: set[int]
     ) -> list[tuple[PageNumbers, Occurrence]]:
-        """Return the occurrences that fit a number. powers: scales found in the context."""
+        """Return the occurrences that fit a number. powers: the scales found in the context."""
         if time.monotonic() > self.deadline:
             raise TimeoutError
         own = number.number
@@ -384,7 +384,7 @@ class ComparedNumbers:
         ]
 
     def proof_of(self, index: int) -> Proof | None:
-        """Return the occurrence that fits a number best, or None.
+        """Return the occurrence that best fits a number, or None.
 
         Other numbers of the sentence in the same piece improve the fit.
         """
@@ -406,14 +406,14 @@ class ComparedNumbers:
         return max(proofs, key=lambda proof: (proof.score, proof.affinity), default=None)
 
     def others(self, index: int, page: PageNumbers, found: Occurrence) -> int:
-        """Count the other numbers of the sentence in a piece."""
+        """Count the sentence's other numbers in a piece."""
         holders = self.holders.get((page, found.piece), set())
         return len(holders - {index})
 
     # ----- doubts
 
     def doubt(self, index: int, proof: Proof) -> Doubt:
-        """Return why a proof may be about something else, and the place of the page that says so.
+        """Return why the evidence may be about something else, and where the page says so.
 
         The page's own sentence is never doubted, nor a sentence in another language.
         """
@@ -443,9 +443,9 @@ class ComparedNumbers:
         return doubt
 
     def counted_by(self, number: DraftNumber, proof: Proof) -> Occurrence | None:
-        """Return another number that the page gives for the draft's noun.
+        """Return a different number that the page has for the draft's noun.
 
-        None if the proof is about that noun, or if the page gives the draft's number for it.
+        None if the evidence is about that noun, or if the page has the draft's number for the noun.
         """
         page, found, used = proof.page, proof.occurrence, self.used_on(proof.page)
         its = nouns_after(page.text, found.number)
@@ -470,13 +470,13 @@ class ComparedNumbers:
         return next(near, None)
 
     def used_on(self, page: PageNumbers) -> set[Occurrence]:
-        """Return the occurrences on a page that prove numbers of the sentence."""
+        """Return the occurrences on a page that prove numbers in the sentence."""
         return {proof.occurrence for proof in self.proofs if proof and proof.page is page}
 
     def is_for_another(self, number: DraftNumber, proof: Proof) -> bool:
-        """Return whether the draft names another row of a table than the proof's row or sentence.
+        """Return whether the draft names a different table row than the evidence's row or sentence.
 
-        Numbers may name the rows of the proof's own table.
+        Numbers may name the rows of the evidence's own table.
         """
         page, found = proof.page, proof.occurrence
         named = {word: number.near.get(word, FAR_WEIGHT) for word in self.words}
@@ -499,7 +499,7 @@ class ComparedNumbers:
         return False
 
     def is_other_column(self, proof: Proof) -> bool:
-        """Return whether the draft's sentence is about another column than the proof."""
+        """Return whether the draft's sentence is about a different column than the evidence."""
         page, found = proof.page, proof.occurrence
         if found.cell < 0:
             return False
@@ -516,7 +516,7 @@ class ComparedNumbers:
         return any(column and column <= self.words for column in columns)
 
     def nearer(self, number: DraftNumber, proof: Proof) -> Occurrence | None:
-        """Return another number of the proof's sentence that fits the draft's words better.
+        """Return another number in the evidence's sentence that fits the draft's words better.
 
         None for the parts of a range or score, and for a list in an unclear order.
         """
@@ -538,10 +538,10 @@ class ComparedNumbers:
         return other if best > NEARER * proof.affinity + 0.1 else None
 
     def rival(self, position: int, proof: Proof) -> Doubt:
-        """Return the doubt that a sentence or row fits better and has another number.
+        """Return the doubt that another sentence or row fits better and has a different number.
 
-        Nothing is doubted if the number is near that place, or in its headings. position: of the
-        number among the sentence's.
+        There is no doubt if the number is near that piece or in its headings. position: the
+        number's index in the sentence.
         """
         number = self.numbers[position]
         scores: dict[tuple[PageNumbers, int], float] = defaultdict(float)
@@ -571,7 +571,7 @@ class ComparedNumbers:
             others = self.holders.get((page, index), set())
             is_near = page is proof.page and abs(index - proof.occurrence.piece) <= NEIGHBORS
             is_whole = score(self.words, page.context(index)) >= MOST_WORDS * len(self.words)
-            # A year in a neighboring sentence may be meant, unless this one says everything else.
+            # A year in a nearby sentence may be meant, unless this one says everything else.
             is_near = (is_near and kind[1] and not is_whole) or position in others
             is_alike = is_row or "row" not in (piece.kind, own.kind)
             if alike and is_alike and not is_near and (page, index) != (proof.page, own.index):
@@ -626,7 +626,7 @@ class ComparedNumbers:
         return bool(_OF.fullmatch(between)) and values[0] > values[1] and one.unit == two.unit
 
     def may_swap(self, one: Proof, two: Proof) -> bool:
-        """Return whether two proofs are different numbers in one sentence or table."""
+        """Return whether two pieces of evidence are different numbers in one sentence or table."""
         first, second = one.occurrence, two.occurrence
         if first.number.start == second.number.start or not one.page.pieces:
             return False
@@ -638,13 +638,13 @@ class ComparedNumbers:
 
 
 def score(words: Iterable[str] | dict[str, float], context: dict[str, float]) -> float:
-    """Return the sum of weight times context weight over the words that a context shares."""
+    """Return the sum of weight times context weight for the words that a context shares."""
     weights = words if isinstance(words, dict) else dict.fromkeys(words, 1.0)
     return sum(weight * context.get(word, 0.0) for word, weight in weights.items())
 
 
 def ratio_of(unit: str, other: str) -> Decimal:
-    """Return how many of another unit of the same dimension a unit is; 0 for other units."""
+    """Return how many of another unit of the same dimension make a unit; 0 for other dimensions."""
     (base, ratio), (same, its) = (RATIOS.get(name, (name, Decimal(0))) for name in (unit, other))
     return ratio / its if base == same and its else Decimal(0)
 
@@ -652,7 +652,7 @@ def ratio_of(unit: str, other: str) -> Decimal:
 def has_decimals(number: Number, found: Occurrence) -> bool:
     """Return whether a number has decimals and is compared with a cell, which may omit its unit.
 
-    Equal decimals are hardly an accident: "+2.739" in a column of gaps is 2.739 seconds.
+    Equal decimals are hardly a coincidence: "+2.739" in a column of gaps is 2.739 seconds.
     """
     return found.cell >= 0 and number.unit != "%" and "." in min(number.plain)
 
@@ -667,17 +667,17 @@ def may_be_same(unit: str, other: str) -> bool:
     """Return whether two units may be the same.
 
     A missing unit matches any unit, because in a list only the last number has the unit; so does a
-    unit of its dimension. Only versions are like versions, and percentages like percentages.
+    unit of the same dimension. Versions match only versions, and percentages only percentages.
     """
     is_any = not ((unit and other) or {VERSION, "%"} & {unit, other})
     return unit == other or is_any or bool(ratio_of(unit, other))
 
 
 def is_known(day: str, known: set[str]) -> bool:
-    """Return whether pages may have a day: they have it, perhaps without its year, or no dates.
+    """Return whether pages may have a date: they have it, perhaps without a year, or have no dates.
 
     day: YYYY-MM-DD or MM-DD. A page without a date in a year says nothing about that year, unless
-    it has the day in another one.
+    it has the same day in a different year.
     """
     same = {one for one in known if one[-5:] == day[-5:]}
     if len(day) == 5:

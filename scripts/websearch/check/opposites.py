@@ -1,4 +1,4 @@
-"""Find words of contrary meaning at a number: at least and at most, increased and decreased."""
+"""Find words of opposite meaning near a number: at least and at most, increased and decreased."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from websearch.base.numbers import Number
 
-# Words of a limit right before and right after a number.
+# Words for a limit directly before and after a number.
 _MOST_BEFORE = re.compile(
     r"(?i)\b(at most|up to|no more than|not more than|less than|fewer than|under|below|maximum of"
     r"|only|older than|earlier than|before)\s(?:(?:version|[A-Z]\S*)\s){0,2}\W?\Z"
@@ -31,7 +31,7 @@ _NEGATIVE = re.compile(
     r"(?i)\b(?:minus|negative|below zero|loss|lost|deficit|decreas|declin|fell|fall|drop|reduc"
     r"|shrank|down)"
 )
-# Words of contrary meaning in the clause of a number.
+# Words of opposite meaning in a number's clause.
 _OPPOSITES = [
     (re.compile(rf"\b(?:{one})\b"), re.compile(rf"\b(?:{two})\b"))
     for one, two in (
@@ -53,7 +53,7 @@ _OPPOSITES = [
 def opposite(sentence: str, own: Number, page: str, its: Number) -> str:
     """Return a note if a page has a number with the opposite word or sign, or "".
 
-    sentence, page: the sentences of the numbers own and its, which begin at their start.
+    sentence, page: the sentences with the numbers own and its; offsets count from their start.
     """
     is_said = _NEGATIVE.search(page) or _NEGATIVE.search(sentence)
     if own.is_negative != its.is_negative and not is_said:
@@ -73,7 +73,7 @@ def opposite(sentence: str, own: Number, page: str, its: Number) -> str:
 
 
 def limit_of(text: str, start: int, end: int) -> tuple[int, str]:
-    """Return (1 for a lower limit, -1 for an upper one, 0 for neither; the words) at a number."""
+    """Return (1 for a lower limit, -1 for an upper limit, 0 for none; the words) at a number."""
     before, behind = text[max(0, start - 40) : start], text[end : end + 40]
     for sign, first, second in (
         (-1, _MOST_BEFORE, _MOST_BEHIND),
@@ -85,7 +85,7 @@ def limit_of(text: str, start: int, end: int) -> tuple[int, str]:
 
 
 def clause(text: str, start: int, end: int) -> str:
-    """Return the part of a sentence between the commas, numbers and conjunctions at a number."""
+    """Return the part of a sentence between commas, numbers and conjunctions around a number."""
     borders = [found.end() for found in BORDER.finditer(text, 0, start)]
     behind = BORDER.search(text, end)
     return text[borders[-1] if borders else 0 : behind.start() if behind else len(text)]

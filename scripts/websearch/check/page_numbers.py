@@ -1,4 +1,4 @@
-"""Find the numbers in a page: their places, and the words that show what they count."""
+"""Find the numbers in a page: their positions, and the words that show what they count."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ if TYPE_CHECKING:
 
     from websearch.markdown.units import Piece
 
-PROOF_CHARS = 300  # per shown sentence or row
-STEM_CHARS = 6  # prove, proved and proof differ; number and numbers do not
+PROOF_CHARS = 300  # characters per sentence or row shown
+STEM_CHARS = 6  # with these, prove, proved and proof differ; number and numbers do not
 SCALE_POWERS = (0, 3, 6, 9)  # for table headers such as "in thousands" or "in millions"
 MOST_DATED = 2_000  # characters per sentence searched for dates
-NEAR_WEIGHT = 0.5  # of words in headings and in the previous sentence
+NEAR_WEIGHT = 0.5  # weight of words in headings and in the previous sentence
 OTHER_CLAUSE = 0.3  # factor per BORDER between a word and the number
 NEAR_CHARS = 300  # characters on each side of a number
 FROM_CHARS = 12  # characters before a number that are searched for "from"
-FROM_WEIGHT = 0.7  # of "from" before a number, which tells it from the one after "to"
+FROM_WEIGHT = 0.7  # weight of "from" before a number, unlike the number after "to"
 MOST_NEAR = 12  # words on each side of a number
-LEAST_YEARS = 3  # in a row that dates the columns of its table
-IN_ORDER = 1.0  # weight of the word that a number in a list belongs to
+LEAST_YEARS = 3  # years in a row that dates the columns of its table
+IN_ORDER = 1.0  # weight of the word to which a number in a list belongs
 MOST_BETWEEN = 2  # words between two numbers in a list: a unit and "and"
 WORD = re.compile(rf"[{UNSPACED}]{{2}}|[^\W\d_{UNSPACED}]+(?:['’-][^\W\d_{UNSPACED}]+)*")
 _AND = "and und et y e en i и och og".split()
@@ -94,7 +94,7 @@ class Occurrence(NamedTuple):
 
 
 class Version(NamedTuple):
-    """A version and its place; name: the name before it in lower case, or "version"."""
+    """A version and its position; name: the name before it in lower case, or "version"."""
 
     name: str
     text: str
@@ -103,7 +103,7 @@ class Version(NamedTuple):
 
 
 class PageNumbers:
-    """The numbers in a page with its sentences and rows."""
+    """The numbers in a page, with its sentences and rows."""
 
     def __init__(self, url: str, head: str, text: str) -> None:
         self.url = url
@@ -133,7 +133,7 @@ class PageNumbers:
 
     @functools.cached_property
     def by_word(self) -> dict[str, list[int]]:
-        """Return word -> indexes of the pieces with numbers whose text or context has the word."""
+        """Return word -> indexes of the pieces with numbers whose text or context has that word."""
         found: dict[str, list[int]] = {}
         for index in self.by_piece:
             for word in self.context(index):
@@ -142,7 +142,7 @@ class PageNumbers:
 
     @functools.cached_property
     def by_size(self) -> list[tuple[Decimal, Occurrence]]:
-        """Return the values of the numbers with their occurrences, the smallest first."""
+        """Return the values of the numbers with their occurrences, smallest first."""
         every = (found for some in self.by_piece.values() for found in some)
         values = (
             (value, found)
@@ -164,7 +164,7 @@ class PageNumbers:
 
     @functools.cached_property
     def counted(self) -> dict[str, list[Occurrence]]:
-        """Return noun -> the numbers right before it, and those in the columns that it heads."""
+        """Return noun -> the numbers directly before it, and those in the columns that it heads."""
         counted: dict[str, list[Occurrence]] = {}
         for found in (one for some in self.by_piece.values() for one in some):
             heads = stems(self.head_of(found)) if found.cell > 0 else set()
@@ -174,7 +174,7 @@ class PageNumbers:
 
     @functools.cached_property
     def row_labels(self) -> list[dict[int, set[str]]]:
-        """Return, per table, row index -> significant words and numbers of the row's first cell."""
+        """Return, per table, row index -> significant words and numbers in the row's first cell."""
         tables: dict[tuple[int, ...], dict[int, set[str]]] = {}
         for index, piece in enumerate(self.pieces):
             if piece.kind == "row":
@@ -187,12 +187,12 @@ class PageNumbers:
 
     @functools.cached_property
     def tokens(self) -> str:
-        """Return the words and numbers of the page, each between two spaces."""
+        """Return the page's words and numbers, each between two spaces."""
         return tokens_of(self.text)
 
     @functools.cached_property
     def versions(self) -> dict[str, list[Version]]:
-        """Return name -> the versions right after it."""
+        """Return name -> the versions directly after it."""
         found: dict[str, list[Version]] = {}
         for version in versions_of(self.text):
             found.setdefault(version.name, []).append(version)
@@ -200,7 +200,7 @@ class PageNumbers:
 
     @functools.cached_property
     def days(self) -> tuple[set[str], set[str]]:
-        """Return the dates in the text and those in its references, as days_of does."""
+        """Return the dates in the text, and the dates in its references, in the form of days_of."""
         from websearch.passages.ranking import units_aside
 
         aside = {self.page.units[place].index for place in units_aside(self.page)}
@@ -210,7 +210,7 @@ class PageNumbers:
         return days
 
     def of(self, index: int) -> str:
-        """Return the text of a piece; a row includes its table's header."""
+        """Return a piece's text; for a row, include its table's header."""
         if not self.pieces:
             return self.text
         piece = self.pieces[index]
@@ -219,7 +219,7 @@ class PageNumbers:
         return "\n".join([*(heads if piece.kind == "row" else []), own])
 
     def shown(self, found: Occurrence) -> str:
-        """Return the text of an occurrence on one line, cut to the part around the number."""
+        """Return an occurrence's text on one line, cut to the part around the number."""
         text = one_line(self.of(found.piece), PROOF_CHARS)
         if found.number.text in text or not self.pieces:
             return text
@@ -227,7 +227,7 @@ class PageNumbers:
         return one_line(f"… {self.text[start : self.pieces[found.piece].end]}", PROOF_CHARS)
 
     def context(self, index: int) -> dict[str, float]:
-        """Return the significant words of a piece and the text above it, with their weights."""
+        """Return the significant words in a piece and in the text above it, with their weights."""
         if index not in self.contexts:
             own = stems(self.of(index))
             above = set(self.title)
@@ -242,7 +242,7 @@ class PageNumbers:
     def label(self, found: Occurrence) -> str:
         """Return the text that describes a number: its sentence and the headings above.
 
-        In a table: its column header, the label of its row and the text above the table.
+        In a table, its column header, its row's label and the text above the table.
         """
         if not self.pieces:
             return self.text
@@ -282,7 +282,7 @@ class PageNumbers:
         return weight >= 1.0 or noun in self.title or bool(weight and not is_other)
 
     def cell_words(self, found: Occurrence) -> tuple[set[str], set[str]]:
-        """Return the significant words of a cell's row and of its column header."""
+        """Return the significant words in a cell's row and in its column header."""
         piece = self.pieces[found.piece]
         return stems(self.text[piece.start : piece.end]), stems(self.head_of(found))
 
@@ -296,9 +296,9 @@ class PageNumbers:
         return (piece.start, self.text[piece.start : piece.end]) if piece else (0, self.text)
 
     def of_model(self, model: str, found: Occurrence) -> Occurrence | None:
-        """Return the number of a model where an occurrence's sentence has it for another one.
+        """Return a model's number if an occurrence's sentence has the occurrence for another model.
 
-        For Luna 16 and 170 it is 101 in "Luna 16 returned 101 grams, and Luna 24 170 grams".
+        For Luna 16 and 170, it is 101 in "Luna 16 returned 101 grams, and Luna 24 170 grams".
         """
         start, text = self.sentence_of(found)
         its = model_at(text, found.number.start - start)
@@ -319,12 +319,12 @@ class PageNumbers:
         return bool(_ALTERNATIVE.fullmatch(self.text, first.end, last.start))
 
     def is_ordinal(self, found: Occurrence) -> bool:
-        """Return whether a number is one in a row of others: the 17th century."""
+        """Return whether a number only gives a position in a sequence: the 17th century."""
         end = found.number.end
         return self.text[end : end + 2] in ("st", "nd", "rd", "th")
 
     def moments_of(self, found: Occurrence) -> set[str]:
-        """Return the years and months of a cell's column: in its header or in a row of years."""
+        """Return the years and months of a cell's column, from its header or a row of years."""
         if moments := moments_in(self.head_of(found)):
             return moments
         cells = self.year_rows.get(self.pieces[found.piece].frames, [])
@@ -332,7 +332,7 @@ class PageNumbers:
 
     @functools.cached_property
     def year_rows(self) -> dict[tuple[Piece, ...], list[str]]:
-        """Return the head of a table -> the cells of its first row that consists of years."""
+        """Return table head -> the cells of the table's first row that consists of years."""
         found: dict[tuple[Piece, ...], list[str]] = {}
         for piece in (one for one in self.pieces if one.kind == "row"):
             cells = cells_of(self.text[piece.start : piece.end])
@@ -348,7 +348,7 @@ class PageNumbers:
         return bool(model) and model.endswith(f" {found.number.text}")
 
     def near(self, found: Occurrence) -> dict[str, float]:
-        """Return the significant words around a number in the page; nearer words weigh more."""
+        """Return the significant words around a number in the page; closer words weigh more."""
         if found.cell >= 0 and not self.beside(found):
             row, column = self.cell_words(found)
             return dict.fromkeys(row | column, 1.0)
@@ -362,7 +362,7 @@ class PageNumbers:
         return near_words(own, found.number.start - start, found.number.end - start)
 
     def is_in_unclear_order(self, found: Occurrence) -> bool:
-        """Return whether a number's sentence has "respectively" and no matching list of words."""
+        """Return whether a number's sentence has "respectively" but no matching list of words."""
         piece = self.pieces[found.piece]
         text, start = self.text[piece.start : piece.end], found.number.start - piece.start
         return "respectively" in text and not names_in_order(text, start)
@@ -374,7 +374,7 @@ class PageNumbers:
 
 
 def model_at(text: str, place: int) -> str:
-    """Return the only name with a number, such as Luna 16, in the clause around a place; or ""."""
+    """Return the only name with a number, such as Luna 16, in the clause at an offset; or ""."""
     ends = [0, *(border.end() for border in _CLAUSE.finditer(text)), len(text)]
     at = bisect_right(ends, place)
     found = _MODEL.findall(text, *ends[max(0, at - 1) : at + 1])
@@ -383,7 +383,7 @@ def model_at(text: str, place: int) -> str:
 
 
 def moments_in(text: str) -> set[str]:
-    """Return the years in a text, and its months as the names of their numbers."""
+    """Return the years in a text, and its months in the form "month 3"."""
     from websearch.base.written_dates import month_number
 
     months = (month_number(word.lower()) for word in re.findall(r"\b[A-Z][^\W\d_]{2,9}", text))
@@ -418,7 +418,7 @@ def is_version(found: re.Match[str]) -> bool:
 
 
 def versions_of(text: str) -> list[Version]:
-    """Return each version right after a name or the word "version"."""
+    """Return each version directly after a name or the word "version"."""
     found = (one for one in VERSION_OF.finditer(text) if is_version(one))
     names = ((one[1].lower(), one) for one in found)
     return [
@@ -428,17 +428,17 @@ def versions_of(text: str) -> list[Version]:
 
 
 def tokens_of(text: str) -> str:
-    """Return the words and numbers of a text in lower case, each between two spaces."""
+    """Return a text's words and numbers in lower case, each between two spaces."""
     return " ".join(["", *re.findall(r"[^\W_]+", text.lower()), ""])
 
 
 def stems(text: str) -> set[str]:
-    """Return the significant words of a text, without their endings."""
+    """Return a text's significant words without their endings."""
     return {stem for _, stem in stemmed(text)}
 
 
 def stemmed(text: str) -> list[tuple[int, str]]:
-    """Return the place and the stem of each significant word of a text."""
+    """Return the offset and the stem of each significant word in a text."""
     words = ((found.start(), found[0].lower()) for found in WORD.finditer(text))
     return [
         (start, stem_of(word))
@@ -454,7 +454,7 @@ def stem_of(word: str) -> str:
 
 
 def near_words(text: str, start: int, end: int) -> dict[str, float]:
-    """Return the significant words and the years of a text, weighted by their nearness to a number.
+    """Return a text's significant words and years, weighted by how close they are to a number.
 
     Words beyond a comma, an "and" or another number usually belong to something else.
     """
@@ -479,7 +479,7 @@ def near_words(text: str, start: int, end: int) -> dict[str, float]:
 
 
 def names_in_order(text: str, start: int) -> dict[str, bool]:
-    """Return word -> whether it belongs to the number at start, for words and numbers in lists.
+    """Return word -> whether it belongs to the number at start, for lists of words and of numbers.
 
     "A and B had 3 and 5 boats": 3 belongs to A. Returns {} unless there are as many words as
     numbers.
@@ -505,7 +505,7 @@ def names_in_order(text: str, start: int) -> dict[str, bool]:
 
 
 def is_listed(words: list[str], first: int, second: int) -> bool:
-    """Return whether two numbers are items of the same list: "3 and 5", "3 tons, 5"."""
+    """Return whether two numbers are items in the same list: "3 and 5", "3 tons, 5"."""
     between = words[first + 1 : second]
     is_joined = any(word in _AND for word in between) or words[second - 1].endswith(",")
     return is_joined and len(between) <= MOST_BETWEEN
@@ -519,21 +519,21 @@ def as_grouped(number: Number, language: str) -> Number:
 
 
 def values_of(number: Number) -> set[str]:
-    """Return the values under which a number in a page can be looked up."""
+    """Return the values under which a page's number can be looked up."""
     values = {*number.plain, *number.scaled}
-    if not number.is_word and " " in number.text:  # "12 300" may be two
+    if not number.is_word and " " in number.text:  # "12 300" may be two numbers
         values |= {shown(Decimal(part)) for part in number.text.split() if part.isdecimal()}
     return values
 
 
 def kind_of(number: Number) -> tuple[str, bool]:
-    """Return the unit of a number, and whether it may be a year."""
+    """Return a number's unit, and whether the number may be a year."""
     is_year = bool(re.fullmatch(r"1\d{3}|20\d\d", number.text)) and not number.unit
     return number.unit, is_year
 
 
 def nouns_after(text: str, number: Number) -> list[str]:
-    """Return the two words after a number ("398 league games"); "" if not significant."""
+    """Return the two words after a number ("398 league games"); "" for insignificant words."""
     behind = _NOUNS.match(text, number.end, number.end + 60)
     words = behind.groups() if behind and not number.unit else ()
     return [next(iter(stems(word or "")), "") for word in words] or ["", ""]

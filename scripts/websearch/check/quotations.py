@@ -1,4 +1,4 @@
-"""Find a quotation in a text, or else the words of the text that are nearest to it.
+"""Find a quotation in a text, or else the words in the text that are closest to it.
 
 Both are compared in the form of websearch.base.matching, in lower case and without footnote
 numbers.
@@ -28,26 +28,26 @@ if TYPE_CHECKING:
     from websearch.kit import Document
 
 NEAR = 0.6  # minimum share of an altered quotation's words that the text has in order
-COMMON_WEIGHT = 0.3  # of "the" and "of", which any page contains; other words weigh 1
+COMMON_WEIGHT = 0.3  # weight of words such as "the" that any page contains; other words weigh 1
 SHORT_PART = 3  # words; a shorter part next to a gap must be near the other part
 NEAR_CHARS = 1_000  # maximum distance between such parts
-MOST_TRIES = 100  # tried places of a quotation's first part
+MOST_TRIES = 100  # attempted positions of a quotation's first part
 PIECE_WORDS = 150  # words aligned at once: alignment takes quadratic time
-MOST_PLACES = 4_000  # places examined for the words of one piece
-BEST_PLACES = 3  # places aligned per piece
+MOST_PLACES = 4_000  # positions examined for the words of one piece
+BEST_PLACES = 3  # positions aligned per piece
 ADDED_WORDS = 8  # consecutive words that the text may have inside a quotation's words
 MOST_DIFFERENCES = 10  # differences listed per quotation
-SOURCE_CHARS = 1_500  # shown characters of the text
-FAR_CHARS = 1_500  # distance between two parts from which both places are reported
-LEFT_OUT_CHARS = 300  # shown characters per gap
+SOURCE_CHARS = 1_500  # characters of the text that are shown
+FAR_CHARS = 1_500  # distance between two parts from which both positions are reported
+LEFT_OUT_CHARS = 300  # characters shown per gap
 SHORT_GAP = 8  # words; a negation in a gap this short denies the text around it
 NEXT_WORDS = 2  # last words of a gap over several sentences that may deny quoted text
 NEGATION_REACH = 4  # last words of a longer gap in one sentence that may deny quoted text
-JOINED_CHARS = 100  # distance from which two places count as joined; nearer, words were omitted
-LEAST_JOINED = 3  # minimum words in each half of a quotation joined from two places
+JOINED_CHARS = 100  # distance beyond which positions count as joined; below it, words were omitted
+LEAST_JOINED = 3  # minimum words in each half of a quotation joined from two positions
 SHORTEST_GAP = 4  # words; a word such as "may" in a gap this short changes the text around it
 HEDGES = frozenset("against may might could unlikely supposedly allegedly far fails failed".split())
-# Words that deny the text right after them.
+# Words that deny the text directly after them.
 _DENIES = re.compile(
     r"(?:\b(?:no|not|never|without|cannot|kein(?:e[nrms]?)?|nicht|ohne|pas|sans|sin|nunca)|n't)\W{1,2}\Z"
 )
@@ -72,7 +72,7 @@ _GAP = re.compile(rf"[\[(]\s?{_DOTS}\s?[\])]|{_DOTS}|\[[^\[\]]{{2,60}}\](?!\()")
 _IN_CODE = re.compile(r"`([^`\n]{1,500})`")
 _LETTER = rf"[^\W{UNSPACED}]"
 _TOKEN = re.compile(rf"[{UNSPACED}]|{_LETTER}+(?:'{_LETTER}+|(?<=\d)[.,]\d+)*|[^\w\s]")
-# A line end marks the place between two characters of one word or number.
+# A line end marks the position between two characters of one word or number.
 _INSIDE = re.compile(
     rf"{_LETTER}\n{_LETTER}|\d[.,]\n\d|\d\n[.,]\d|{_LETTER}'\n{_LETTER}|{_LETTER}\n'{_LETTER}"
     rf"|{MINUS}\n[\d.$€£¥]"
@@ -81,16 +81,16 @@ _SPACE = re.compile(r"(?<=\d)\s(?=\d{3}(?!\d))|(?<!\d)\s|\s(?!\d)")
 # Symbols for minutes or feet, and for seconds or inches; a closing quotation mark follows another.
 _PRIME = re.compile(r"""(?<=\d)(?:(['\u2032])|(["\u2033]))(?!\w)""")
 _OPENED = re.compile(r"""(?<![\w.,;:!?])['"](?=\w)""")
-_EDGES = " .,;:"  # at either end of a quotation: they belong to the draft
+_EDGES = " .,;:"  # at either end of a quotation, these belong to the draft
 
 
 class Nearest(NamedTuple):
-    """The words of a text nearest to a piece of a quotation, and the differences."""
+    """The words in a text that are closest to a piece of a quotation, and the differences."""
 
     same: float  # weight of the words that agree
     text: str
     differences: list[tuple[str, str]]  # (words of the quotation, words of the text)
-    start: int = 0  # indexes of the tokens
+    start: int = 0  # indexes of the text's tokens
     end: int = 0
 
 
@@ -146,7 +146,7 @@ class ComparedText:
     # ----- literally
 
     def find(self, part: str, start: int, limit: int | None = None) -> Iterator[int]:
-        """Yield the end of each place where the text contains a part as whole words."""
+        """Yield the end of each position where the text contains a part as whole words."""
         while (start := self.compared.find(part, start, limit)) >= 0:
             end = start + len(part)
             if not any(self.is_inside_word(border) for border in (start, end)):
@@ -162,9 +162,9 @@ class ComparedText:
     def spans_of(
         self, parts: Sequence[ComparedText], deadline: float
     ) -> Iterator[list[tuple[int, int]]]:
-        """Yield the places of a quotation's parts, in order, with short parts near others.
+        """Yield the positions of a quotation's parts, in order, with short parts close to others.
 
-        Parts are placed as near to the last one as possible, because the text between was omitted.
+        Place parts as close to the previous part as possible, because the text between was omitted.
         Raises TimeoutError after the deadline.
         """
         texts = [part.compared.strip(_EDGES) for part in parts]
@@ -191,7 +191,7 @@ class ComparedText:
     def drawn_together(
         self, texts: list[str], spans: list[tuple[int, int]]
     ) -> list[tuple[int, int]]:
-        """Return the spans of texts, each moved as near to the next one as the page allows."""
+        """Return the spans of texts, each moved as close to the next span as the page allows."""
         for index in range(len(texts) - 2, -1, -1):
             start, following = spans[index][0], spans[index + 1][0]
             near = max(start, following - NEAR_CHARS)
@@ -200,19 +200,19 @@ class ComparedText:
         return spans
 
     def slice(self, start: int, end: int) -> str:
-        """Return the original text of some compared characters, on one line."""
+        """Return the original text for some compared characters, on one line."""
         if start >= end:
             return ""
         return " ".join(self.text[self.offsets[start] : self.offsets[end - 1] + 1].split())
 
     def offset(self, index: int) -> int:
-        """Return a compared character's offset in the page's text."""
+        """Return the offset of a compared character in the page's text."""
         return max(0, self.offsets[index] - self.lead)
 
     # ----- nearly
 
     def nearest(self, part: ComparedText, deadline: float) -> list[Nearest]:
-        """Return the words of this text nearest to each piece of a quotation's part.
+        """Return the words in this text that are closest to each piece of a quotation's part.
 
         Raises TimeoutError after the deadline.
         """
@@ -224,7 +224,7 @@ class ComparedText:
         return pieces
 
     def nearest_to(self, part: ComparedText, offset: int, words: list[str]) -> Nearest:
-        """Return the words of this text nearest to a piece; offset: its first token in the part."""
+        """Return the words in this text closest to a piece; offset: its first token in the part."""
         best = Nearest(0, "", [])
         margin = len(words) // 3 + ADDED_WORDS
         for start in self.likely_starts(words):
@@ -236,7 +236,7 @@ class ComparedText:
             )
             if same <= best.same:
                 continue
-            # Words that differ at either end replace equally many words of the text.
+            # Words that differ at either end replace the same number of words in the text.
             begin = blocks[0][1] - min(blocks[0][1], blocks[0][0])
             last_a, last_b, size = blocks[-1]
             end = min(len(window), last_b + len(words) - last_a)
@@ -254,7 +254,7 @@ class ComparedText:
         return best
 
     def likely_starts(self, words: list[str]) -> list[int]:
-        """Return the likeliest places where a group of words starts; rare words count first."""
+        """Return the likeliest positions where a group of words starts; rare words count first."""
         known = [
             (self.places[word], index) for index, word in enumerate(words) if word in self.places
         ]
@@ -300,7 +300,7 @@ class GluedText(ComparedText):
 
 
 def ignored(text: str) -> str:
-    """Return as many characters that comparing ignores."""
+    """Return equally many characters that comparing ignores."""
     return "\u200b" * len(text)
 
 
@@ -312,7 +312,7 @@ def weight_of(word: str) -> float:
 def agreeing_blocks(words: list[str], window: list[str]) -> list[tuple[int, int, int]]:
     """Return the matching blocks (start in words, start in window, size) around the largest.
 
-    A block separated by more than ADDED_WORDS added words is another use of the words.
+    A block separated by more than ADDED_WORDS added words is a different use of the words.
     """
     matcher = SequenceMatcher(None, words, window, autojunk=False)
     blocks = [(a, b, size) for a, b, size in matcher.get_matching_blocks() if size]
@@ -333,7 +333,7 @@ def added_between(block: tuple[int, int, int], following: tuple[int, int, int]) 
 
 
 def primes(text: str) -> list[tuple[str, bool]]:
-    """Return the numbers before a prime (feet, inches), each with whether it is a double prime."""
+    """Return the numbers before a prime (feet, inches), each with whether the prime is double."""
     found = (mark for mark in _PRIME.finditer(text) if not _OPENED.search(text, 0, mark.start()))
     return [(re.findall(r"\d+", text[: mark.start()])[-1], bool(mark[2])) for mark in found]
 
@@ -355,10 +355,10 @@ def negation_in(gap: str) -> bool:
 
 
 def contradicts(mark: str, gap: str) -> bool:
-    """Return whether the page's words in a gap, or those in its mark, change what is said.
+    """Return whether the words that a gap omits, or the words in its mark, change the meaning.
 
     mark: "[...]" or the author's words in brackets. Both may have a negation. Words in brackets may
-    replace pronouns, not a few other words.
+    replace pronouns, but not a few other words.
     """
     added, dropped = ComparedText(mark).words, ComparedText(gap)
     own, its = ({one for one in some if weight_of(one) == 1} for some in (added, dropped.words))
@@ -368,7 +368,7 @@ def contradicts(mark: str, gap: str) -> bool:
 
 
 def code_differences(quoted: str, page: str) -> list[tuple[str, str]]:
-    """Return (code of a quotation, code of a page) where one lacks the other's, sign by sign."""
+    """Return (quotation's code, page's code) where only one of the two has a code, sign by sign."""
     own, its = (re.sub(r"[\\\s]+", " ", text) for text in (quoted, page))
     lacked = [("", code) for code in _IN_CODE.findall(its) if code not in own]
     return [*lacked, *((code, "") for code in _IN_CODE.findall(own) if code not in its)]
@@ -433,7 +433,7 @@ class Quotation:
         return best_answer(self.with_gaps(page, spans) for spans in spans_of_parts)
 
     def measured(self, page: ComparedText, span: tuple[int, int]) -> Document:
-        """Return verbatim, or altered if the page denies it, has feet for inches or other code.
+        """Return verbatim, or altered if the page denies it, swaps feet and inches or has other code.
 
         A draft that denies the quotation itself may begin it right after the page's "not".
         """
@@ -458,9 +458,9 @@ class Quotation:
         return {"verdict": "altered", "source_text": text, "differs": differs}
 
     def with_gaps(self, page: ComparedText, spans: list[tuple[int, int]]) -> Document:
-        """Return the verdict for the places of the parts; left_out is the page's text in the gaps.
+        """Return the verdict for the parts' positions; left_out is the page's text in the gaps.
 
-        A gap that contradicts its mark, or a negation right before an initial gap, makes the
+        A gap that contradicts its mark, or a negation directly before an initial gap, makes the
         verdict "altered".
         """
         gaps = [(end, start) for (_, end), (start, _) in pairwise(spans)]
@@ -518,14 +518,14 @@ class Quotation:
         return {**answer, "differs": differs}
 
     def apart(self, page: ComparedText) -> str:
-        """Return a note with the places of parts that the page contains separately."""
+        """Return a note with the positions of parts that the page contains separately."""
         found = [next(page.spans_of([part], self.deadline), [(0, 0)])[0] for part in self.parts]
         if found != sorted(found):
             return f"The parts are in another order: {places(page, found)}."
         return f"The parts are far apart: {places(page, found)}."
 
     def joined(self, page: ComparedText) -> str:
-        """Return a note if two places of a page were joined without a gap, or ""."""
+        """Return a note if the quotation joins two positions in a page without a gap, or ""."""
         if len(self.parts) != 1:
             return ""
         tokens = self.parts[0].tokens
@@ -548,7 +548,7 @@ class Quotation:
 
 
 def best_answer(answers: Iterator[Document]) -> Document:
-    """Return the first answer that is verbatim; else the first one, or {}."""
+    """Return the first answer that is verbatim; else the first answer, or {}."""
     first = next(answers, {})
     return next(filter(is_verbatim, chain([first], answers)), first)
 
@@ -559,5 +559,5 @@ def is_verbatim(answer: Document) -> bool:
 
 
 def places(page: ComparedText, spans: Sequence[tuple[int, int]]) -> str:
-    """Return a phrase with the offsets of places in a page."""
+    """Return a phrase with the offsets of positions in a page."""
     return f"offsets {' and '.join(f'{page.offset(start):,}' for start, _ in spans)}"

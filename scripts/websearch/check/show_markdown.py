@@ -11,9 +11,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from websearch.kit import Document
 
-SHOWN_CHARS = 500  # per quotation or note
-MOST_LINES = 10  # listed lines with uncited numbers
-SENTENCE_CHARS = 150  # per sentence of the draft
+SHOWN_CHARS = 500  # characters per quotation or note
+MOST_LINES = 10  # lines with uncited numbers that are listed
+SENTENCE_CHARS = 150  # characters per sentence in the draft
 FAULTS = {"missing", "error", "doubtful"}
 VERDICTS = ("altered", "absent", "unread", "verbatim")  # in the order of the document
 
@@ -82,7 +82,7 @@ def to_markdown(document: Document) -> str:
 
 
 def is_whole_in_markdown(document: Document) -> bool:
-    """Return whether the document lacks only verbatim quotations, which are not shown here."""
+    """Return whether the document lacks only verbatim quotations, which the Markdown omits."""
     cut, counts = document.get("truncated", {}), document["counts"]
     wrong = sum(item["verdict"] != "verbatim" for item in document["checks"])
     all_wrong = sum(counts[verdict] for verdict in VERDICTS if verdict != "verbatim")
@@ -91,7 +91,7 @@ def is_whole_in_markdown(document: Document) -> bool:
 
 
 def lines_sentence(lines: list[int], what: str) -> str:
-    """Return a sentence that lists lines of the draft; "" if there are none."""
+    """Return a sentence that lists lines in the draft; "" if there are no lines."""
     if not lines:
         return ""
     named = ", ".join(map(str, lines[:MOST_LINES])) + " and more" * (len(lines) > MOST_LINES)
@@ -107,7 +107,7 @@ def computed_markdown(item: Document) -> str:
 
 
 def check_markdown(check: Document) -> str:
-    """Return a list item for a quotation that is not verbatim, with the text of the page."""
+    """Return a list item for a quotation that is not verbatim, with the page's text."""
     lines = [f"- {check['verdict']}, {place_of(check)}: “{line_of(check['quote'])}”"]
     if "source_text" in check:
         lines.append(f"The page: “{line_of(check['source_text'])}”")
@@ -125,7 +125,7 @@ def check_markdown(check: Document) -> str:
 def numbers_markdown(item: Document, is_verbose: bool) -> str:
     """Return a list item for a sentence with numbers: its errors, doubts and notes.
 
-    is_verbose: also show the proofs.
+    is_verbose: also show the evidence.
     """
     what = ["numbers unread"] if "error" in item else []
     if "missing" in item:
@@ -150,14 +150,14 @@ def numbers_markdown(item: Document, is_verbose: bool) -> str:
 
 
 def noted(item: Document) -> list[Document]:
-    """Return the proofs that have a note, such as "Rounded from", except for doubtful numbers."""
+    """Return the evidence that has a note, such as "Rounded from", except for doubtful numbers."""
     doubtful = [number["number"] for number in item.get("doubtful", [])]
     proof = item.get("proof", [])
     return [one for one in proof if "note" in one and one["number"] not in doubtful]
 
 
 def doubt_lines(doubtful: list[Document]) -> list[str]:
-    """Return why numbers are doubtful, each with the page's sentence or row, which is told once."""
+    """Return why numbers are doubtful, each with the page's sentence or row, shown only once."""
     lines: list[str] = []
     texts = [number.get("text", "") for number in doubtful]
     for number, text, following in zip(doubtful, texts, [*texts, ""][1:], strict=True):
@@ -168,7 +168,7 @@ def doubt_lines(doubtful: list[Document]) -> list[str]:
 
 
 def place_of(item: Document) -> str:
-    """Return an item's line in the draft and the URL that it cites."""
+    """Return an item's line in the draft, and the URL that the item cites."""
     address = plain_address(item["url"]) if "url" in item else "no source"
     return f"line {item['line']}, {address}"
 

@@ -1,4 +1,4 @@
-"""List the tables of a page, take one of them, and write it as CSV."""
+"""List the tables in a page, select one table, and write it as CSV."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
     from websearch.kit import Document
     from websearch.markdown.units import Piece
 
-LABEL_CHARS = 120  # of a heading or caption in the list of tables
-MAX_COLUMNS = 30  # names of columns in the list of tables
+LABEL_CHARS = 120  # characters of a heading or caption in the list of tables
+MAX_COLUMNS = 30  # column names in the list of tables
 RULE = r"[ \t|:-]*-[ \t|:-]*"  # the line below a table's head
 
 
 def tables_in(text: str) -> list[Document]:
-    """Return the tables of a page: {number, heading?, caption?, columns, rows, offset, end}.
+    """Return the tables in a page: {number, heading?, caption?, columns, rows, offset, end}.
 
-    columns: the names in the table's head. offset, end: the place of the table in the text.
+    columns: the names in the table's head. offset, end: the table's position in the text.
     """
     page = PageText(text)
     rows = (piece for piece in page.units if piece.kind == "row")
@@ -33,7 +33,7 @@ def tables_in(text: str) -> list[Document]:
 
 
 def table_of(page: PageText, number: int, rows: list[Piece]) -> Document:
-    """Return the entry for a table, given its rows."""
+    """Return the entry for a table with these rows."""
     first, head = rows[0], rows[0].frames
     path = " > ".join(lead.words for lead in first.leads if lead.level < ITEM)
     caption = plain_text(one_line(first.above, LABEL_CHARS))
@@ -69,9 +69,9 @@ def no_such_table(tables: list[Document], number: int) -> SearchError:
 
 
 def as_csv(markdown: str) -> str:
-    """Return a Markdown table as CSV without markup; all rows have as many fields.
+    """Return a Markdown table as CSV without markup; all rows have the same number of fields.
 
-    As RFC 4180 says, except that its lines end in a line feed.
+    The format is that of RFC 4180, except that lines end in a line feed.
     """
     text = io.StringIO()
     lines = [re.sub(f"^{LIST_ITEM}", "", line) for line in markdown.split("\n")]

@@ -285,8 +285,8 @@ def run_batch(
 
     params: those of COMMANDS["batch"] without input; timeout and, with emit, max_chars apply to
     each search. A question is text, or a JSON object with its own parameters. emit(number,
-    document) is called for each document as soon as it is ready. budget: the other batches' spending in the
-    same run.
+    document) is called for each document as soon as it is ready. budget: other batches' spending in
+    the same run.
     """
     spent = budget or RunBudget()
 

@@ -318,7 +318,7 @@ class ModuleCall(EngineCall):
         )
 
     def nothing_found(self, others: list[dict[str, Any]]) -> SearchError:
-        """Return the error for result pages whose results, if any, are all from unrequested sites."""
+        """Return the error for result pages whose results, if any, are all from the wrong sites."""
         if others:
             message = other_sites_warning(self.engine, others)
             return SearchError("no_results", message, FILTERED_HINT)

@@ -1,6 +1,6 @@
 """Run the front door for a person at a terminal: numbered results, settings, a pager.
 
-A command's output is held until the command ends, so long output can go to the pager.
+A command's output is held until the command ends; long output can then go to the pager.
 """
 
 from __future__ import annotations
@@ -41,19 +41,19 @@ if TYPE_CHECKING:
 # Commands and flags whose output is not held: they prompt, run indefinitely or stream lists.
 STREAMING_COMMANDS = ("batch", "serve", "mcp", "install", "key")
 STREAMING_FLAGS = ("--urls-from", "--jsonl", "--skip-done", "--params-json")
-MAX_AGE = 7 * 24 * 3600.0  # seconds that the last results remain usable
+MAX_AGE = 7 * 24 * 3600.0  # seconds for which the last results remain usable
 LESS = "FRX"  # options for less: quit if the text fits on one screen, keep styles, keep the screen
 
 
 class Screen(io.TextIOWrapper):
-    """A replacement for stdout until a command ends."""
+    """Replaces stdout until a command ends."""
 
     def __init__(self) -> None:
         self.data = io.BytesIO()
         super().__init__(self.data, encoding="utf-8", errors="replace", newline="\n")
 
     def isatty(self) -> bool:
-        """Return True: the output is for a terminal."""
+        """Return True, because the output is for a terminal."""
         return True
 
 
@@ -98,7 +98,7 @@ def run_on_screen(script: dict[str, Any], words: list[str], view: View, start: S
         lines = Renderer(terminal_width()).lines(script["settings"](view.program))
         kit.print_text("\n".join(lines))
         return 0
-    if words[:1] == ["open"]:  # its help
+    if words[:1] == ["open"]:  # the command's help
         about = terminal_help.GROUPS["Read"]["open"].capitalize()
         kit.print_text(f"usage: {view.program} open N\n\n{about}.")
         return 0
@@ -152,7 +152,7 @@ def last_result(number: str) -> dict[str, Any]:
 
 
 def may_clear() -> bool:
-    """Ask whether to clear the store; return the answer (True without a terminal)."""
+    """Ask whether to clear the store; return the answer (True if there is no terminal)."""
     if not (sys.stdin and sys.stdin.isatty()):
         return True
     with contextlib.suppress(EOFError, KeyboardInterrupt):
@@ -162,7 +162,7 @@ def may_clear() -> bool:
 
 
 def receipt(text: str) -> str:
-    """Return a sentence for the JSON that reports a written file; return other texts unchanged."""
+    """Return a sentence for JSON that reports a written file; return other texts unchanged."""
     document = kit.json_fields(text) or {}
     if "output" not in document:
         return text
@@ -170,7 +170,7 @@ def receipt(text: str) -> str:
 
 
 def show(text: str, has_pager: bool) -> None:
-    """Print a text, through $PAGER (default: less) if it is longer than the screen."""
+    """Print a text; use $PAGER (default: less) if the text is longer than the screen."""
     size = shutil.get_terminal_size()
     command = shlex.split(os.environ.get("PAGER", "less")) if has_pager else []
     rows = sum(1 + len(line) // max(1, size.columns) for line in text.split("\n"))

@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
 # "[… 9 rows]", "[… 9 rows, 2 with 1887]", "[all 9 rows]".
 _COUNTED_GAP = re.compile(r"(?m)^[ |]*\[(?:…|all) [\d,]+ (?:row|line)s?(?:,[^\[\]\n]*)?\][ |]*\n?")
-FIRST_SIZE = 3  # kept for each page that has no part yet
+FIRST_SIZE = 3  # space kept for each page that has no part yet
 _GAP = re.compile(r"(?m)^\[…\]\n?|\[(…)\]")  # replaces omitted text
-_MARKED_HEAD = re.compile(r"(?m)^[ \t]{0,40}(?:[-*+]|\d{1,9}[.)]) +(?=\|)")  # in a list item
+_MARKED_HEAD = re.compile(r"(?m)^[ \t]{0,40}(?:[-*+]|\d{1,9}[.)]) +(?=\|)")  # a list marker
 
 
 def query_words(query: str) -> list[str]:
-    """Return a query's words that distinguish passages: no stop words or single ASCII letters."""
+    """Return the words in a query that distinguish passages: no stop words or ASCII letters."""
     words = dict.fromkeys(re.findall(r"\w{2,}|[^\W\x00-\x7f]", query.lower()))
     return [word for word in words if word not in STOP_WORDS]
 
@@ -40,7 +40,7 @@ def best_passages(
     room: int,
     total: int,
 ) -> list[str]:
-    """Return the parts of each page that best answer the questions, as Markdown, the best first.
+    """Return the parts of each page that best answer the questions, as Markdown, best first.
 
     pages: (title, text) of each page. size: measures Markdown, for example in lines. room: the
     size per page; only a single sentence or row may be larger. total: the size of all pages, except
@@ -72,12 +72,12 @@ def best_passages(
 
 
 def tells(unit: Piece, text: str) -> bool:
-    """Return whether a unit tells something by itself: a row, or a text with a word."""
+    """Return whether a unit has meaning on its own: a row, or a text with a word."""
     return unit.kind == "row" or bool(re.search(r"[^\W\d_]{2}", text))
 
 
 def shown_parts(page: PageText, chosen: dict[Piece, float]) -> str:
-    """Return the chosen units of a page, by block, that with the highest score first."""
+    """Return the chosen units of a page by block; the block with the highest score comes first."""
     blocks: dict[int, list[Piece]] = {}
     for unit in sorted(chosen, key=lambda unit: -chosen[unit]):
         blocks.setdefault(unit.block, []).append(unit)
@@ -93,7 +93,7 @@ def shown_parts(page: PageText, chosen: dict[Piece, float]) -> str:
 
 
 def unanswered_questions(document: Document) -> list[str]:
-    """Return the numbered questions of a brief that no text of a source answers."""
+    """Return the numbered questions in a brief that no source's text answers."""
     sources = [item for item in document.get("sources", []) if "text" in item]
     answered = {number for item in sources for number in item["queries"]}
     queries = enumerate(document.get("queries", []), 1)

@@ -46,7 +46,7 @@ complete -o default -F _web_search {names}"""
 
 
 def flags_of(command: str) -> list[str]:
-    """Return a command's flags, including the common flags, and the words that it takes."""
+    """Return a command's flags, including the common flags, and the words that it accepts."""
     import importlib
 
     if command in WORDS:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-# First word -> the module that it starts, and that module's first words.
+# First word -> the module that it starts, and the first words to pass to that module.
 OTHERS = {
     "read": ("read_page", []),
     "doctor": ("doctor", []),
@@ -46,7 +46,7 @@ HISTORY_HINT = (
     "recall 'WORDS' searches pages read before; serve starts the desk, whose History lists every "
     "question. To search for the word, put -- before it."
 )
-# Flags that set the format of the output, or imply it: URLs, JSON Lines.
+# Flags that set the output format or imply it: URLs, JSON Lines.
 FORMATS = "--format --md --pretty --output --urls --jsonl --ordered --skip-done --urls-from".split()
 OTHER_FORMATS = ("--json", "--csv", "--sitemap", "--params-json", "--version")
 NO_JSON = ("batch", "serve", "mcp", "install", "completion", "open", "version")
@@ -55,7 +55,7 @@ ALIASES = {"help": "--help", "version": "--version"}
 
 
 def default_format(words: list[str]) -> list[str]:
-    """Return the flag for the user's default format; [] without one, or if words set a format."""
+    """Return the flag for the user's default format; [] if there is none or words set a format."""
     if any(word.partition("=")[0] in FORMATS for word in words):
         return []
     name = user_defaults().get("format")
@@ -88,7 +88,7 @@ def run(script: dict[str, Any], argv: list[str] | None) -> int:
     has_pager = not take(words, "--no-pager")
     view = View(is_full=take(words, "--full"))
     if words[:1] == ["help"] and words[1:2] and words[1] in (*script["commands"], "open", *OTHERS):
-        words = [words[1], "--help"]  # without flags such as --md, never a search
+        words = [words[1], "--help"]  # drop flags such as --md; never search
     words[1:1] = ["list"] if words[:1] == ["key"] and not names_in(words[1:]) else []
     try:
         check_words(words)
@@ -112,13 +112,13 @@ def asks_for_help(words: list[str]) -> bool:
 
 
 def prints_json(words: list[str]) -> bool:
-    """Return whether words print JSON because they do not say otherwise."""
+    """Return whether the command prints JSON because words do not set another format."""
     is_said = any(word.partition("=")[0] in (*FORMATS, *OTHER_FORMATS) for word in words)
     return not (is_said or words[0] in NO_JSON or user_defaults().get("format"))
 
 
 def names_in(words: list[str]) -> list[str]:
-    """Return words with --help, but without other flags."""
+    """Return the words that are not flags, and --help."""
     return [word for word in words if word in ("-h", "--help") or not word.startswith("-")]
 
 

@@ -83,7 +83,7 @@ def openapi_document(
 
 
 def body_content(operation: Operation) -> dict[str, Any]:
-    """Return the schema of a POST body: the text of its parameter, or an MCP message."""
+    """Return the schema for a POST body: the text of the body parameter, or an MCP message."""
     if not operation.body:
         return {"application/json": {"schema": MESSAGE}}
     name, text = operation.body, {"type": "string", "pattern": r"\S"}
@@ -95,7 +95,7 @@ def body_content(operation: Operation) -> dict[str, Any]:
 
 
 def parameter_object(parameter: Parameter) -> dict[str, Any]:
-    """Return a parameter's OpenAPI description; csv is comma-separated, list is repeated."""
+    """Return the OpenAPI description of a parameter; csv is comma-separated, list is repeated."""
     is_list = parameter["type"] in ("list", "csv")
     return {
         "name": parameter["name"],

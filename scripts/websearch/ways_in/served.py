@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from websearch.kit import Command, Document, Parameter, ProgressCallback
 
 LONG_LIST = 16  # choices; a flat schema omits longer lists, which appear in errors
-KINDS = {"int": "integer", "float": "number", "bool": "boolean"}  # other kinds: text or lists
+KINDS = {"int": "integer", "float": "number", "bool": "boolean"}  # other kinds accept text or lists
 # Parameter of the HTTP API -> schema for its values.
 PAGES = "[1-9][0-9]{0,5}(-[1-9][0-9]{0,5})?"  # page numbers or ranges
-CONTROLS = r"\x00-\x1f\x7f-\x9f"  # which check_text refuses, and what separates items
+CONTROLS = r"\x00-\x1f\x7f-\x9f"  # refused by check_text, or separators of items
 VALUE_SCHEMAS: dict[str, dict[str, Any]] = {
     "url": {"pattern": r"^https?://[^\s]+$", "format": "uri"},
     "country": {"pattern": r"^[A-Za-z]{2}$"},
@@ -30,7 +30,7 @@ VALUE_SCHEMAS: dict[str, dict[str, Any]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServedCommand:
-    """A command that a server runs.
+    """A command that servers run.
 
     module, command: the module whose COMMANDS has the command's parameters. run: the function in
     the module (default: run_COMMAND). fixed: parameters with fixed values. noted: the function
@@ -57,7 +57,7 @@ class ServedCommand:
     def to_markdown(self, document: Document) -> str:
         """Return one of the command's documents as Markdown. Raises ImportError."""
         module = self.load()
-        # If a module's documents are all alike, it has a single function for them.
+        # A module with only one kind of document has a single function for it.
         show = module.COMMANDS[self.command].get("to_markdown") or module.to_markdown
         text: str = show(document)
         return text
@@ -77,7 +77,7 @@ class ServedCommand:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation(ServedCommand):
-    """An operation of the HTTP API; without a command, the API itself answers.
+    """An operation of the HTTP API; if it has no command, the API itself answers.
 
     names: parameter -> its name in the API, which is an alias in the command's table. body: the
     parameter in the body; "" if the operation takes no body.
@@ -93,14 +93,14 @@ class Operation(ServedCommand):
 def parameter_schema(parameter: Parameter, flat: bool = False) -> dict[str, Any]:
     """Return the JSON Schema for a parameter's values.
 
-    flat: for models; only a short list of choices constrains text, and lists are comma-separated.
+    flat: for models: only a short list of choices constrains text, and lists are comma-separated.
     """
     kind, choices = parameter["type"], list(parameter.get("choices", ()))
     schema: dict[str, Any] = {"type": KINDS.get(kind, "string")}
     if kind in ("int", "float"):
         schema |= {"minimum": parameter["min"], "maximum": parameter["max"]}
     elif flat:
-        # A period may also be a range of dates; comma-separated text may have several choices.
+        # A period may also be a date range; comma-separated text may contain several choices.
         is_one_of = kind not in ("since", "csv") and 0 < len(choices) <= LONG_LIST
         schema |= {"enum": choices} if is_one_of else {}
     elif kind == "since":

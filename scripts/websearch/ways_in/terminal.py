@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from websearch.kit import Document, ProgressCallback
 
 WIDEST_TEXT = 100  # columns: longer lines are hard to read
-USUAL_WIDTH = 80  # columns
+USUAL_WIDTH = 80  # columns at an unknown width
 # Lines of passages, without --full: per result, on average, and per cell of a table. Five results
 # fit a screen of 50.
 RESULT_LINES, USUAL_LINES, CELL_LINES = 12, 6.4, 2
@@ -45,7 +45,7 @@ def is_persons() -> bool:
 
 
 def is_piping() -> bool:
-    """Return whether a person at a terminal sends the output to a file or another program."""
+    """Return whether a person at a terminal redirects the output to a file or another program."""
     return bool(sys.stderr and sys.stderr.isatty()) and not (is_persons() or is_agents())
 
 
@@ -56,12 +56,12 @@ def terminal_width() -> int:
 
 
 def screen_width() -> int:
-    """Return the number of columns of this terminal, which tables use."""
+    """Return the number of columns of this terminal, which tables can use."""
     return max(terminal_width(), shutil.get_terminal_size().columns)
 
 
 def to_terminal(document: Document, to_markdown: Callable[[Document], str]) -> str:
-    """Return a document as shown at a terminal; Markdown for an agent, "" in a pipe."""
+    """Return a document as shown at a terminal: Markdown for an agent, "" in a pipe."""
     return View().show(document, to_markdown)
 
 
@@ -71,7 +71,7 @@ def result_urls(document: Document, _: Callable[[Document], str]) -> str:
 
 
 def items_of(document: Document) -> list[dict[str, Any]]:
-    """Return the results or sources in a document that have a URL."""
+    """Return the results or sources in a document that have URLs."""
     items = document.get("sources") or document.get("results") or []
     return [item for item in items if isinstance(item, dict) and "url" in item]
 
@@ -95,7 +95,7 @@ def opening(run: Callable[..., Document], number: int) -> Callable[..., Document
 
 
 def open_in_browser(url: str) -> bool:
-    """Open a URL in the user's browser; return whether that succeeded."""
+    """Open a URL in the user's browser; return whether this succeeded."""
     import webbrowser
 
     return bool(re.match(WEB_ADDRESS, url)) and webbrowser.open(url)
@@ -103,13 +103,13 @@ def open_in_browser(url: str) -> bool:
 
 @dataclass
 class View:
-    """The view of a call: the program's name, the parameters, and whether to show all passages."""
+    """The view of a call: the program's name, its parameters and whether to show all passages."""
 
     program: str = "web_search.py"
     is_full: bool = True
     params: dict[str, Any] = field(default_factory=dict)
     started: float = field(default_factory=time.monotonic)
-    opened: int = 0  # number of the opened result, or 0
+    opened: int = 0  # number of the opened result; 0 if none is opened
     document: Document = field(default_factory=dict)
 
     def noting(self, run: Callable[..., Document]) -> Callable[..., Document]:
@@ -123,7 +123,7 @@ class View:
         return run_and_note
 
     def show(self, document: Document, to_markdown: Callable[[Document], str]) -> str:
-        """Return a document as shown at a terminal; Markdown for an agent, "" in a pipe."""
+        """Return a document as shown at a terminal: Markdown for an agent, "" in a pipe."""
         if not sys.stdout.isatty():
             return ""
         return to_markdown(document) if is_agents() else self.for_people(document, to_markdown)
@@ -138,7 +138,7 @@ class View:
         render = Renderer(width, query_words(" ".join(asked)), screen_width())
         if items_of(document):
             blocks = self.result_blocks(document, render, asked)
-            if "queries" in document:  # also lists the unanswered questions
+            if "queries" in document:  # the Markdown also lists the unanswered questions
                 questions = re.search(r"(?m)^Questions:\n(?:\d+\. .*\n)+", to_markdown(document))
                 blocks.insert(0, "\n".join(render.lines(questions[0])) if questions else "")
             return "\n\n".join(blocks)
@@ -180,7 +180,7 @@ class View:
         return blocks
 
     def shown_item(self, item: dict[str, Any], number: int, width: int, passages: list[str]) -> str:
-        """Return a result or source: number and title, URL and facts, lines of passages."""
+        """Return a result or source: number and title, URL and facts, and lines of passages."""
         title = one_line(str(item.get("title") or item["url"]), 200 if self.is_full else width - 4)
         numbered = filled(title, width, f"{number}. ")
         undated = "no date" if "since" in self.params else ""
@@ -200,7 +200,7 @@ def text_lines(render: Renderer, text: str) -> list[str]:
 
 
 def opened_sentence(number: int, item: dict[str, Any]) -> str:
-    """Return the sentence that reports an opened result."""
+    """Return a sentence that reports which result was opened."""
     return f"Opened {number}: {one_line(str(item.get('title', '')), 80)}\n{item['url']}"
 
 

@@ -10,7 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-# Group -> command -> its help ("": the help in the table of commands).
+# Group -> command -> its help ("": use the help in the table of commands).
 GROUPS: dict[str, dict[str, str]] = {
     "Search": {"search": "", "brief": "", "batch": ""},
     "Read": {
@@ -41,7 +41,7 @@ EXAMPLES = (
     "read 2 --query 'scheduler'",
     "brief 'what is tokio' 'is async-std maintained'",
 )
-INDENT = 6  # columns before the second line of an option
+INDENT = 6  # columns before the second line of an option's help
 # Script -> its command at the front door.
 PROGRAMS = {"web_search": "", "read_page": "read", "http_server": "serve", "mcp_server": "mcp",
             "doctor": "doctor"}  # fmt: skip

@@ -17,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-BOLD, DIM, ITALIC, RED, MAGENTA, PLAIN = (  # readable on both white and black
+BOLD, DIM, ITALIC, RED, MAGENTA, PLAIN = (  # colors that are readable on both white and black
     f"\x1b[{number}m" for number in (1, 2, 3, 31, 35, 0)
 )
 NARROWEST_COLUMN = 8  # characters; a table that needs narrower columns becomes a list
@@ -34,7 +34,7 @@ def styled(code: str, text: str) -> str:
 
 
 def columns_of(text: str) -> int:
-    """Return the number of terminal columns of a text, ignoring its styles."""
+    """Return the number of terminal columns that a text takes up, ignoring its styles."""
     text = _STYLE.sub("", text)
     if text.isascii():
         return len(text)
@@ -45,10 +45,10 @@ def columns_of(text: str) -> int:
 
 
 class Renderer(Page):
-    """A renderer for terminals.
+    """Renders Markdown for terminals.
 
-    width: of text, in columns. words: query words to highlight. table_width: of tables, in columns
-    (default: width). cell_lines: the most lines of a table's cell; 0 means no limit.
+    width: columns for text. words: query words to highlight. table_width: columns for tables
+    (default: width). cell_lines: maximum lines per table cell; 0 means no limit.
     """
 
     blank, rule = "\n", "---\n"
@@ -68,7 +68,7 @@ class Renderer(Page):
         return self.blocks(markdown.split("\n")).removesuffix("\n").split("\n")
 
     def paragraph(self, lines: list[str]) -> str:
-        """Return a paragraph; its lines stay separate, because some list facts."""
+        """Return a paragraph; its lines stay separate, because some lines list facts."""
         starts = [line[: len(line) - len(line.lstrip())] for line in lines]
         texts = [self.inline(line.strip()) for line in lines]
         shown = [filled(text, self.width, start[:LARGEST_INDENT])
@@ -84,11 +84,11 @@ class Renderer(Page):
         return joined(f"    {line}" for line in lines)
 
     def quotation(self, lines: list[str], depth: int) -> str:
-        """Return the lines of a quotation, each with its character."""
+        """Return the lines of a quotation, each with a quotation character in front."""
         return joined(f"> {line}" for line in self.nested(lines, depth, 2))
 
     def listing(self, items: list[tuple[str, list[str]]], depth: int) -> str:
-        """Return the items of a list, as (marker, lines), below their markers."""
+        """Return the items of a list, given as (marker, lines), below their markers."""
         shown = []
         for marker, lines in items:
             indent = len(marker) + 1
@@ -97,7 +97,7 @@ class Renderer(Page):
         return joined(line.rstrip() for line in shown)
 
     def nested(self, lines: list[str], depth: int, indent: int) -> list[str]:
-        """Return lines of Markdown, rendered to be indented by this number of columns."""
+        """Return lines of Markdown, rendered so they can be indented by this number of columns."""
         width = max(LARGEST_INDENT, self.width - indent)
         inner = Renderer(width, self.query, self.table_width - indent, self.cell_lines)
         return inner.blocks(lines, depth + 1).removesuffix("\n").split("\n")
@@ -111,7 +111,7 @@ class Renderer(Page):
         shown = [[self.inline(row[n]) for n in kept] for row in body]
         names = [styled_words(BOLD, self.inline(head[n])) for n in kept]
         widths = column_widths([names, *shown], self.table_width)
-        if not widths:  # too many columns
+        if not widths:  # the table has too many columns
             texts = (" · ".join(f"{name}: {cell}" if name else cell
                                 for name, cell in zip(names, row, strict=True) if cell)
                      for row in shown)  # fmt: skip
@@ -128,7 +128,7 @@ class Renderer(Page):
         return joined(lines)
 
     def cell(self, text: str, width: int) -> list[str]:
-        """Return a table's cell as lines; a cut one ends with "…"."""
+        """Return a table cell as lines; a truncated cell ends with "…"."""
         lines = filled(text, width)
         if not self.cell_lines or len(lines) <= self.cell_lines:
             return lines
@@ -152,7 +152,7 @@ class Renderer(Page):
 def column_widths(rows: list[list[str]], space: int) -> list[int]:
     """Return the widths of a table's columns within this space; [] if there are too many columns.
 
-    A column is as wide as its cells, numbers never wrap, and the longest columns share the rest.
+    A column is as wide as its cells, numbers never wrap, and the longest columns share what remains.
     """
     columns = list(zip(*rows, strict=True))
     natural = [max(map(columns_of, column)) for column in columns]
@@ -173,13 +173,13 @@ def column_widths(rows: list[list[str]], space: int) -> list[int]:
 
 
 def number_columns(cell: str) -> int:
-    """Return the columns of a cell that is a number, a date or another short code; else 0."""
+    """Return the width of a cell that is a number, a date or another short code; else 0."""
     text = _STYLE.sub("", cell)
     return columns_of(text) if len(text) <= LONGEST_NUMBER and re.search(r"\d", text) else 0
 
 
 def joined(lines: Iterable[str]) -> str:
-    """Return lines as a text, each with its line feed."""
+    """Return lines as a text in which each line ends with a line feed."""
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -213,7 +213,7 @@ def filled(text: str, width: int, prefix: str = "", hang: int | None = None) -> 
 
 
 def broken(word: str, width: int) -> list[str]:
-    """Return a word in pieces of at most width columns; URLs stay whole for copying."""
+    """Return a word in pieces of at most width columns; URLs stay whole so they can be copied."""
     if "://" in word or columns_of(word) <= width:
         return [word]
     pieces, used = [""], 0

@@ -1,1 +1,1 @@
-"""Provide the desk: web pages where people search, read, check drafts and see the history."""
+"""Provide the desk: web pages where people search, read, check drafts and see their history."""

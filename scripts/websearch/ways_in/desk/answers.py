@@ -35,23 +35,23 @@ HTML = {
     "Content-Type": "text/html; charset=utf-8",
     "Content-Security-Policy": "default-src 'none'; style-src 'self'; script-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
-    # Not no-referrer: with it browsers send "Origin: null" with the desk's own forms.
+    # Not no-referrer: with it, browsers send "Origin: null" with the desk's own forms.
     "Referrer-Policy": "same-origin",
 }
-# Path -> the file of this package and its type.
+# Path -> the file in this package and its type.
 FILES = {"/desk.css": ("style.css", "text/css"), "/desk.js": ("keys.js", "text/javascript")}
 CALLER = "desk"  # the caller's name in the history
-MAX_CHARS = 30_000  # characters of passages per page of results
-MAX_FIELDS = 50  # per query string or form
+MAX_CHARS = 30_000  # characters of passages per results page
+MAX_FIELDS = 50  # fields per query string or form
 PAGE_CHARS = 100_000  # characters of a web page shown at once
 
 # ===== requests ===================================================================================
 
 
 def wants_page(request: HttpRequest, others: Container[str]) -> bool:
-    """Return whether a request is for a page on the desk, not for the API.
+    """Return whether a request is for a page of the desk, not for the API.
 
-    others: the paths of the API. A browser gets a page for any unknown path.
+    others: the API's paths. A browser gets a page for any unknown path.
     """
     if request.method == "POST":  # /check is also a path of the API
         is_for_people = "text/html" in request.header("accept")
@@ -76,7 +76,7 @@ def answer_page(request: HttpRequest, settings: Settings) -> Answer:
 
 
 def show_page(request: HttpRequest, settings: Settings) -> Answer:
-    """Return the page for a path, which is sent in pieces as they are ready."""
+    """Return the page for a path; the page is sent in pieces as they become ready."""
     fields = {**fields_of(request), "host": request.header("host")}
     page = PAGES.get(request.path, missing_page)
     body = whole_page(page(fields, settings), settings["verbose"])
@@ -84,11 +84,11 @@ def show_page(request: HttpRequest, settings: Settings) -> Answer:
         200 if request.path in PAGES else 404,
         body,
         {**HTML, "Connection": "close"},
-    )  # the length is unknown
+    )  # the length is not known yet
 
 
 def whole_page(pieces: Iterator[str], verbose: bool) -> Iterator[bytes]:
-    """Yield the pieces of a page as they are ready; an exception becomes an error box."""
+    """Yield the pieces of a page as they become ready; an exception becomes an error box."""
     try:
         for piece in pieces:
             yield piece.encode("utf-8", "replace")
@@ -99,14 +99,14 @@ def whole_page(pieces: Iterator[str], verbose: bool) -> Iterator[bytes]:
 
 @functools.cache
 def file_text(name: str) -> str:
-    """Return the content of a file of this package."""
+    """Return the content of a file in this package."""
     path = os.path.join(os.path.dirname(os.path.abspath(__file__)), name)
     with open(path, encoding="utf-8") as file:
         return file.read()
 
 
 def fields_of(request: HttpRequest) -> Fields:
-    """Return the fields in a form or query string, using the first value for each name.
+    """Return the fields in a form or query string, with the first value for each name.
 
     Raises HttpError (400).
     """
@@ -168,14 +168,14 @@ def read_page(fields: Fields, settings: Settings) -> Iterator[str]:
 
 
 def title_of(page: dict[str, Any], url: str) -> str:
-    """Return a page's title or else its URL, escaped."""
+    """Return a page's title, or else its URL, escaped."""
     import html
 
     return html.escape(str(page.get("title") or url)[: views.LONGEST_TITLE])
 
 
 def read(fields: Fields, settings: Settings, report: ProgressCallback) -> Document:
-    """Return the document for the web page."""
+    """Return the document for a web page."""
     from websearch.reading.read import run_read
 
     params = {"urls": [fields["url"]], "max_chars": PAGE_CHARS, "verbose": settings["verbose"]}
@@ -197,7 +197,7 @@ def check_page(fields: Fields, settings: Settings) -> Iterator[str]:
 
 
 def check(draft: str, settings: Settings, report: ProgressCallback) -> Document:
-    """Return the document from checking a draft."""
+    """Return the document of a check of a draft."""
     from websearch.check.check import run_check
 
     params = {"text": draft, "max_chars": PAGE_CHARS, "verbose": settings["verbose"]}
@@ -220,7 +220,7 @@ def history_page(fields: Fields, settings: Settings) -> Iterator[str]:
 
 
 def shown_entries(wanted: str = "") -> list[dict[str, str]]:
-    """Return the history entries that contain a text, as entry_of does, newest first."""
+    """Return the history entries that contain a text, in the form of entry_of, newest first."""
     from websearch.store.page_store import PageStore
 
     store = PageStore()
@@ -235,7 +235,7 @@ def shown_entries(wanted: str = "") -> list[dict[str, str]]:
 
 
 def entry_of(entry: dict[str, Any], pages: dict[str, dict[str, Any]]) -> dict[str, str]:
-    """Return a history entry as shown, with the address that opens its answer.
+    """Return a history entry as shown, with the URL that opens its answer.
 
     pages: URL -> stored page, for the title.
     """
@@ -273,7 +273,7 @@ def forget_page(fields: Fields, settings: Settings) -> Iterator[str]:
 
 
 def state_page(fields: Fields, settings: Settings) -> Iterator[str]:
-    """Yield the status page: checks of this machine, spending and contents of the store."""
+    """Yield the status page: checks of this machine, spending and the store's contents."""
     from websearch.search.commands import run_cache
 
     yield views.head("/state", "Status")
@@ -346,10 +346,10 @@ def forget(request: HttpRequest, settings: Settings) -> Answer:
 
 
 def sign_in(request: HttpRequest, settings: Settings) -> Answer:
-    """Return a redirect that sets the session cookie if the token is correct; else the form."""
+    """Return a redirect that sets the session cookie if the token is correct, else the form."""
     fields = fields_of(request)
     target = fields.get("next", "")
-    # Browsers treat // and /\\ as the start of another server's address.
+    # Browsers treat // and /\\ as the start of another server's URL.
     target = target if re.fullmatch(r"/(?![/\\])[!-~]*", target) else "/"
     if not settings["token"]:
         return 303, None, {"Location": target}

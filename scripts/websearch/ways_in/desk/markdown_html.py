@@ -18,8 +18,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-SHOWN_ROWS = 12  # of a table; the others are folded, except those with a query word
-MAX_DEPTH = 6  # nested lists and quotations; deeper text is shown at this depth
+SHOWN_ROWS = 12  # rows shown per table; the others are folded, except those with a query word
+MAX_DEPTH = 6  # levels of lists and quotations; deeper text is shown at this level
 LANGUAGE = re.compile(r"[ \t]*([\w+#.-]{0,40})")
 HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*)")
 ITEM = re.compile(r"( *)([-*+]|\d{1,9}[.)])[ \t]+(.*)")
@@ -32,7 +32,7 @@ class Page:
     has_anchors: whether headings get ids; an HTML page may contain only one such text.
     """
 
-    mark = "<mark>{}</mark>"  # around a query word
+    mark = "<mark>{}</mark>"  # tags around a query word
     blank, rule = "", "<hr>\n"
 
     def __init__(
@@ -156,7 +156,7 @@ class Page:
         return f'<div class="wide" tabindex="0">{table}</table></div>\n{more}'
 
     def listing(self, items: list[tuple[str, list[str]]], depth: int) -> str:
-        """Return the items of a list, as (marker, lines), as HTML."""
+        """Return the items of a list, given as (marker, lines), as HTML."""
         tag = "ol" if items[0][0][0].isdigit() else "ul"
         shown = "".join(f"<li>{self.list_item(lines, depth)}</li>\n" for _, lines in items)
         return f"<{tag}>\n{shown}</{tag}>\n"
@@ -225,7 +225,7 @@ def render(markdown: str, words: Sequence[str] = (), first_level: int = 2) -> st
 
 
 def link(address: str, text: str) -> str:
-    """Return a link with this HTML text; only the text if the address is not a web URL."""
+    """Return a link with this HTML text; return only the text if the address is not a web URL."""
     if not re.match(r"(?i)https?://[^\s/]", address):
         return text or html.escape(address)
     shown = text or html.escape(address)
@@ -249,5 +249,5 @@ def is_gap_row(line: str, items: list[tuple[str, list[str]]]) -> bool:
 
 
 def next_line(lines: list[str], start: int, ends: Callable[[str], bool]) -> int:
-    """Return the index of the first line, from start on, for which ends is true; or len(lines)."""
+    """Return the index of the first line, from start on, for which ends is true, or len(lines)."""
     return next((index for index in range(start, len(lines)) if ends(lines[index])), len(lines))

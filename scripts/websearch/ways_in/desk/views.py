@@ -33,10 +33,10 @@ LINKS = {
 }  # fmt: skip
 CURRENT = ' aria-current="page"'
 SINCE = ("", "hour", "day", "week", "month", "year")
-RESULT_LINES, USUAL_LINES = 12, 7  # of passages, per result and on average; the rest is folded
+RESULT_LINES, USUAL_LINES = 12, 7  # lines of passages per result, and on average; the rest is folded
 LINE_CHARS = 90
-BATCH = 5  # entries by one caller, shortly after each other, that are folded
-PLACES = [chr(0xFDD0 + n) for n in range(MAX_PLACES)]  # before the places found; in no page
+BATCH = 5  # minimum number of entries by one caller within a short time that are folded
+PLACES = [chr(0xFDD0 + n) for n in range(MAX_PLACES)]  # before positions found; in no page
 LONGEST_TITLE = 200  # characters of a page's title
 HEAD = Template(
     """<!DOCTYPE html>
@@ -88,7 +88,7 @@ curl -X DELETE 'http://$host/cache?q=golang+concurrency'
 
 
 def head(path: str, heading: str) -> str:
-    """Return a page up to and including its heading; path: the page's path, for navigation."""
+    """Return a page up to and including its heading; path: the page's path, for the navigation."""
     links = "\n".join(
         f'<li><a href="{target}"{CURRENT if target == path else ""}>{name}</a></li>'
         for target, name in LINKS.items()
@@ -120,7 +120,7 @@ def error_box(document: Document) -> str:
 
 
 def notes(document: Document) -> str:
-    """Return a document's warnings, the time of a stored answer, and the failed engines."""
+    """Return a document's warnings, the time of a stored answer and the failed engines."""
     texts = [*document.get("warnings", [])]
     if document.get("from_cache") is True:
         texts.append(f"From the store, fetched {moment_name(document.get('fetched_at', ''))}.")
@@ -133,7 +133,7 @@ def notes(document: Document) -> str:
 
 
 def options(values: Iterable[str], chosen: str, first: str) -> str:
-    """Return the options for a select; first: the label for the empty value."""
+    """Return the options of a select; first: the label for the empty value."""
     return "".join(
         f'<option value="{html.escape(value)}"{" selected" if value == chosen else ""}>'
         f"{html.escape(value) or first}</option>"
@@ -175,7 +175,7 @@ value="{html.escape(first_line)}"{"" if query else " autofocus"}></label>
 
 
 def search_results(document: Document, query: str) -> str:
-    """Return the results of a search, or the sources of a brief grouped by question."""
+    """Return the results of a search, or a brief's sources grouped by question."""
     if not document["ok"]:
         return error_box(document) + notes(document["details"])
     if "queries" in document:
@@ -217,12 +217,12 @@ def results(items: Sequence[dict[str, Any]], query: str, level: int = 2) -> str:
 
 
 def lines_of(markdown: str) -> int:
-    """Return about how many lines Markdown takes on a page."""
+    """Return approximately how many lines Markdown takes up on a page."""
     return sum(1 + len(line) // LINE_CHARS for line in markdown.split("\n") if line)
 
 
 def result(item: dict[str, Any], query: str, best: str, whole: str, level: int) -> str:
-    """Return a result with its best passages; its whole text is folded.
+    """Return a result with its best passages; the result's whole text is folded.
 
     level: the HTML level of its heading.
     """
@@ -267,7 +267,7 @@ def read_form(url: str) -> str:
 
 
 def places_found(found: Document, query: str) -> str:
-    """Return the places of a text in a page (see PageFinder.find), with links that jump to them."""
+    """Return the positions of a text in a page (see PageFinder.find), with links to them."""
     count, places = found["places_in_all"], found["places"]
     rows = "".join(
         f'<li><a href="#place-{number}">{html.escape(place.get("heading") or "Beginning")}</a>\n'
@@ -280,20 +280,20 @@ def places_found(found: Document, query: str) -> str:
 
 
 def row_text(text: str) -> str:
-    """Return a table's row without its head as a line of text; return other Markdown unchanged."""
+    """Return a table row without its header as a line of text; return other Markdown unchanged."""
     is_row = text.startswith("|") and "\n" not in text
     return " · ".join(filter(None, cells_of(text))) if is_row else text
 
 
 def with_places(text: str, places: Sequence[Document]) -> str:
-    """Return Markdown with one of PLACES before each place, given in their order."""
+    """Return Markdown with one of PLACES before each position; positions are in page order."""
     starts = [0, *(place["offset"] for place in places), len(text)]
     parts = [text[start:end] for start, end in itertools.pairwise(starts)]
     return "".join(map("".join, zip(["", *PLACES], parts, strict=False)))
 
 
 def as_anchors(shown: str) -> str:
-    """Return HTML in which the PLACES are the targets of jumps, before a tag that contains them."""
+    """Return HTML in which the PLACES are jump targets, each before any tag that contains it."""
 
     def in_front(tag: re.Match[str]) -> str:
         return "".join(re.findall(signs, tag[0])) + re.sub(signs, "", tag[0])
@@ -326,7 +326,7 @@ def page_answers(text: str, query: str, words: Sequence[str]) -> str:
 
 
 def page_text(page: dict[str, Any], query: str = "") -> str:
-    """Return a page: facts, places or best passages, outline, and text with marked words."""
+    """Return a page: facts, positions or best passages, outline, and text with marked words."""
     if not page["ok"]:
         return error_box(page)
     address = page.get("final_url", page["url"])
@@ -431,7 +431,7 @@ def checked(item: dict[str, Any]) -> str:
 
 
 def history_form(query: str, wanted: str) -> str:
-    """Return the forms that search the pages read before, and that filter the history."""
+    """Return the forms that search the pages read before and that filter the history."""
     return f"""<form class="search" action="/history" method="get" role="search">
 <div class="fields"><label class="grow">Words in pages read before
 <input name="q" value="{html.escape(query)}"></label><button type="submit">Recall</button></div>
@@ -444,7 +444,7 @@ def history_form(query: str, wanted: str) -> str:
 
 
 def day_name(day: str) -> str:
-    """Return a day (YYYY-MM-DD) as a person writes it: today, yesterday or 28 November 2026."""
+    """Return a date (YYYY-MM-DD) as a person writes it: today, yesterday or 28 November 2026."""
     now = time.time()
     for name, moment in (("today", now), ("yesterday", now - 86_400)):
         if day == time.strftime("%Y-%m-%d", time.localtime(moment)):
@@ -457,7 +457,7 @@ def day_name(day: str) -> str:
 
 
 def moment_name(moment: str) -> str:
-    """Return a moment (ISO 8601, UTC) as a person writes it: today, 09:39."""
+    """Return a time (ISO 8601, UTC) as a person writes it: today, 09:39."""
     try:
         seconds = calendar.timegm(time.strptime(moment, "%Y-%m-%dT%H:%M:%SZ"))
     except ValueError:
@@ -470,7 +470,7 @@ def history_list(entries: Sequence[dict[str, str]], token: str, wanted: str = ""
     """Return the history by day, newest first, with buttons that forget an entry or a day.
 
     entries: {id, day, time, minute, caller, kind, text, is_page, address}; address opens the
-    entry's answer. wanted: the text that all of them contain.
+    entry's answer. wanted: the text that all entries contain.
     """
     if not entries and wanted:
         return f'<p class="note">No entry contains {html.escape(wanted)}.</p>\n'
@@ -495,7 +495,7 @@ def history_list(entries: Sequence[dict[str, str]], token: str, wanted: str = ""
 
 
 def runs_of(entries: Sequence[dict[str, str]]) -> list[list[dict[str, str]]]:
-    """Return entries in runs by the same caller, of the same kind, at most a minute apart."""
+    """Return entries in runs: by the same caller, of the same kind, at most a minute apart."""
     runs: list[list[dict[str, str]]] = []
     for entry in entries:
         last = runs[-1][-1] if runs else entry
@@ -508,7 +508,7 @@ def runs_of(entries: Sequence[dict[str, str]]) -> list[list[dict[str, str]]]:
 
 
 def run_of_entries(entries: list[dict[str, str]], token: str) -> str:
-    """Return entries of the history; those of a batch are folded."""
+    """Return entries of the history; entries of a batch are folded."""
     rows = "".join(history_entry(entry, token) for entry in entries)
     if len(entries) < BATCH:
         return rows
@@ -521,7 +521,7 @@ def run_of_entries(entries: list[dict[str, str]], token: str) -> str:
 
 
 def history_entry(entry: dict[str, str], token: str) -> str:
-    """Return a history entry: time, caller, kind, text, and a button to forget it."""
+    """Return a history entry: time, caller, kind, text and a button to forget the entry."""
     address = html.escape(entry["address"])
     return (
         f'<li><span class="note">{entry["time"]} · {html.escape(entry["caller"])} · '
@@ -532,7 +532,7 @@ def history_entry(entry: dict[str, str], token: str) -> str:
 
 
 def forget_day_question(token: str, day: str, entries: Sequence[dict[str, str]]) -> str:
-    """Return the question that asks for confirmation before forgetting the entries of a day."""
+    """Return the question that asks for confirmation before forgetting a day's entries."""
     pages = sum(1 for entry in entries if entry["is_page"])
     rows = "".join(f"<li>{html.escape(entry['text'][:LONGEST_TITLE])}</li>\n" for entry in entries)
     name = day_name(day)
@@ -565,7 +565,7 @@ def forget_form(token: str, name: str, value: str, label: str, style: str = "pla
 
 
 def state_tables(doctor: Document, stats: Document) -> str:
-    """Return tables of the checks of this machine, and of the store and spending."""
+    """Return tables of the checks of this machine, the store and the spending."""
     checks = "".join(
         f"<tr><th scope=row>{html.escape(check['name'])}</th>"
         f'<td class="{html.escape(check["status"])}">{html.escape(check["status"])}</td>'
