@@ -539,7 +539,7 @@ def links_of(text: str, addresses: dict[str, str]) -> Iterator[Link]:
 def blocks_of(text: str) -> Iterator[Block]:
     """Yield the blocks of a draft: paragraphs, list items and table rows."""
     start = offset = 0
-    kind: bool | None = None  # lines of the current block; None between blocks
+    kind: bool | None = None  # kind of the current block; None between blocks
     for line in text.split("\n"):
         is_quoted = line.lstrip().startswith(">")
         own = is_quoted if line.strip() else None

@@ -433,7 +433,7 @@ class Quotation:
         return best_answer(self.with_gaps(page, spans) for spans in spans_of_parts)
 
     def measured(self, page: ComparedText, span: tuple[int, int]) -> Document:
-        """Return verbatim, or altered if the page denies it, swaps feet and inches or has other code.
+        """Return verbatim, or altered if the page denies it, has feet for inches or other code.
 
         A draft that denies the quotation itself may begin it right after the page's "not".
         """

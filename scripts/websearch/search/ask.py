@@ -51,7 +51,7 @@ OWN_DATES = (
     "{} cannot filter by dates: results were left out by the dates of their pages. Those without a "
     "date were kept."
 )
-LATE_SECONDS = 0.5  # seconds after the deadline after which a question is abandoned
+LATE_SECONDS = 0.5  # seconds from the deadline until a question is abandoned
 
 
 def ask(questions: list[Question], call: Call) -> list[Outcome]:

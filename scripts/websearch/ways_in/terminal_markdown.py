@@ -17,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-BOLD, DIM, ITALIC, RED, MAGENTA, PLAIN = (  # colors that are readable on both white and black
+BOLD, DIM, ITALIC, RED, MAGENTA, PLAIN = (  # readable on both white and black
     f"\x1b[{number}m" for number in (1, 2, 3, 31, 35, 0)
 )
 NARROWEST_COLUMN = 8  # characters; a table that needs narrower columns becomes a list
@@ -152,7 +152,7 @@ class Renderer(Page):
 def column_widths(rows: list[list[str]], space: int) -> list[int]:
     """Return the widths of a table's columns within this space; [] if there are too many columns.
 
-    A column is as wide as its cells, numbers never wrap, and the longest columns share what remains.
+    A column is as wide as its cells, numbers never wrap, and the longest columns share the rest.
     """
     columns = list(zip(*rows, strict=True))
     natural = [max(map(columns_of, column)) for column in columns]

@@ -33,7 +33,7 @@ LINKS = {
 }  # fmt: skip
 CURRENT = ' aria-current="page"'
 SINCE = ("", "hour", "day", "week", "month", "year")
-RESULT_LINES, USUAL_LINES = 12, 7  # lines of passages per result, and on average; the rest is folded
+RESULT_LINES, USUAL_LINES = 12, 7  # lines of passages per result, and on average; others are folded
 LINE_CHARS = 90
 BATCH = 5  # minimum number of entries by one caller within a short time that are folded
 PLACES = [chr(0xFDD0 + n) for n in range(MAX_PLACES)]  # before positions found; in no page
