@@ -1017,7 +1017,7 @@ class PacingTest(KeylessCase):
             with self.subTest(variables):
                 run = self.process("guide", **variables)
                 self.assertEqual((run.code, run.stderr), (0, ""), run.document)
-                effect, reason = run.document["warnings"]
+                reason, effect = run.document["warnings"]
                 self.assertIn("within this process only", effect)
                 self.assertRegex(reason, said)
 
@@ -1050,7 +1050,7 @@ class PacingTest(KeylessCase):
         with mock.patch.object(store_file, "LOCK_SECONDS", 0.2):
             run = self.search("guide")
         self.assertEqual(run.code, 0)
-        self.assertIn("locked", run.document["warnings"][1])
+        self.assertIn("locked", run.document["warnings"][0])
 
     def test_simultaneous_changes_are_applied_in_turn(self) -> None:
         warnings: list[str] = []
