@@ -1039,7 +1039,7 @@ class PacingTest(KeylessCase):
                 self.search("faultblocked")
                 run = self.search("guide")
                 self.assertTrue(run.document["details"]["resting"])
-                self.assertIn("within this process only", run.document["details"]["warnings"][0])
+                self.assertIn("within this process only", run.document["details"]["warnings"][1])
                 self.assertTrue(pacing.present_state("duckduckgo").rest_seconds())
 
     def test_a_locked_store_is_waited_for_and_then_done_without(self) -> None:
@@ -1088,7 +1088,7 @@ class PacingTest(KeylessCase):
             check=False,
         )
         self.assertEqual((run.returncode, run.stderr), (0, b""))
-        self.assertIn("within this process only", json.loads(run.stdout)["warnings"][0])
+        self.assertIn("within this process only", json.loads(run.stdout)["warnings"][1])
 
 
 # ----- the reference
