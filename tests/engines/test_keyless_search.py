@@ -1017,7 +1017,7 @@ class PacingTest(KeylessCase):
             with self.subTest(variables):
                 run = self.process("guide", **variables)
                 self.assertEqual((run.code, run.stderr), (0, ""), run.document)
-                effect, reason = run.document["warnings"]
+                reason, effect = run.document["warnings"]
                 self.assertIn("within this process only", effect)
                 self.assertRegex(reason, said)
 
@@ -1039,7 +1039,7 @@ class PacingTest(KeylessCase):
                 self.search("faultblocked")
                 run = self.search("guide")
                 self.assertTrue(run.document["details"]["resting"])
-                self.assertIn("within this process only", run.document["details"]["warnings"][0])
+                self.assertIn("within this process only", run.document["details"]["warnings"][1])
                 self.assertTrue(pacing.present_state("duckduckgo").rest_seconds())
 
     def test_a_locked_store_is_waited_for_and_then_done_without(self) -> None:
@@ -1050,7 +1050,7 @@ class PacingTest(KeylessCase):
         with mock.patch.object(store_file, "LOCK_SECONDS", 0.2):
             run = self.search("guide")
         self.assertEqual(run.code, 0)
-        self.assertIn("locked", run.document["warnings"][1])
+        self.assertIn("locked", run.document["warnings"][0])
 
     def test_simultaneous_changes_are_applied_in_turn(self) -> None:
         warnings: list[str] = []
@@ -1088,7 +1088,7 @@ class PacingTest(KeylessCase):
             check=False,
         )
         self.assertEqual((run.returncode, run.stderr), (0, b""))
-        self.assertIn("within this process only", json.loads(run.stdout)["warnings"][0])
+        self.assertIn("within this process only", json.loads(run.stdout)["warnings"][1])
 
 
 # ----- the reference

@@ -196,7 +196,7 @@ class OwnEngines(SearchApiCase):
     ROW: ClassVar[dict[str, Any]] = {
         "title": "Acme Search",
         "key": "ACME_API_KEY",
-        "headers": {"X-Acme-Token": "{key}", "Authorization": "Bearer {key}"},
+        "headers": {"X-API-Key": "{key}", "Authorization": "Bearer {key}"},
         "send": {"query": "{query}", "limit": "{count}", "lens": {"sites_included": "{site}"}},
         "results": "data.search",
         "fields": {"snippet": ["summary", "snippet"], "date": "time"},
@@ -259,7 +259,7 @@ class OwnEngines(SearchApiCase):
             (self.row(send={"q": "x"}), "acme.send has no {query}"),
             (self.row(fields={"link": "url"}), "acme.fields.link is unknown"),
             (self.row(headers={"X-Acme": "{key}"}), "acme.headers.X-Acme cannot have {key}"),
-            (self.row(key=None), "acme.headers.X-Acme-Token cannot have {key}"),
+            (self.row(key=None), "acme.headers.X-API-Key cannot have {key}"),
             (self.row(key="secret-value"), "acme.key must name a variable"),
         )
         for content, message in rows:

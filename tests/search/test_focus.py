@@ -143,7 +143,7 @@ class Sources(FocusCase):
                 search.run_batch({"queries": ["python", lines], "no_pages": True, **asked})
         self.assertEqual(paid & {sent.path for sent in self.server.requests}, set())
         document = self.search("python", focus="news", engine="keyless")
-        self.assertIn("focus news asks brave or serper", document["error"])
+        self.assertIn("focus news needs brave or serper", document["error"])
         self.assertIn("Set {engine} to brave or serper.", document["details"]["hint"])
 
     def test_a_focus_pays_no_engine_that_the_owner_left_out(self) -> None:

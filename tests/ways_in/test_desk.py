@@ -337,12 +337,31 @@ class History(DeskCase):
         refused = self.post("/history/forget", {"token": "guess", "all": "yes"})
         self.assertEqual(refused.status, 403)
         done = self.post("/history/forget", {"token": token[1], "id": number[1]})
-        self.assertEqual((done.status, done.headers["location"]), (303, "/history"))
-        text = self.page("/history").document
+        self.assertEqual((done.status, done.headers["location"]), (303, "/history?forgotten=yes"))
+        text = self.page(done.headers["location"]).document
+        self.assertIn("Forgotten: 1 entry, 1 answer, 2 pages.", text)
         self.assertNotIn("oven spring", text)
         self.assertIn("rye flour", text)
         self.post("/history/forget", {"token": token[1], "all": "yes"})
         self.assertIn("Nothing has been searched or read yet", self.page("/history").document)
+
+    def test_forgetting_is_undone_until_its_page_is_left(self) -> None:
+        self.page("/?q=sourdough+starter")
+        for leaves in (False, True):
+            text = self.page("/history").document
+            token = re.search(r'name="token" value="([^"]+)"', text)
+            number = re.search(r'name="id" value="(\d+)"', text)
+            assert token
+            assert number
+            done = self.post("/history/forget", {"token": token[1], "id": number[1]})
+            if leaves:
+                self.page("/history?q=sourdough")
+            offer = self.page(done.headers["location"]).document
+            self.assertEqual("Undo" in offer, not leaves)
+            self.post("/history/forget", {"token": token[1], "undo": "yes"})
+            self.assertEqual("sourdough starter" in self.page("/history").document, not leaves)
+            found = self.page("/history?q=sourdough").document
+            self.assertEqual("No stored page" in found, leaves)
 
     def test_entries_of_a_batch_are_folded(self) -> None:
         for number in range(5):

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 LABEL_CHARS = 120  # characters of a heading or caption in the list of tables
 MAX_COLUMNS = 30  # column names in the list of tables
-RULE = r"[ \t|:-]*-[ \t|:-]*"  # the line below a table's head
+RULE_SIGNS = " \t|:-"  # all characters of the line below a table's head
 
 
 def tables_in(text: str) -> list[Document]:
@@ -75,7 +75,8 @@ def as_csv(markdown: str) -> str:
     """
     text = io.StringIO()
     lines = [re.sub(f"^{LIST_ITEM}", "", line) for line in markdown.split("\n")]
-    rows = [[*map(plain_text, cells_of(line))] for line in lines if not re.fullmatch(RULE, line)]
+    shown = (line for line in lines if line.strip(RULE_SIGNS) or "-" not in line)
+    rows = [[*map(plain_text, cells_of(line))] for line in shown]
     width = max(map(len, rows))
     filled = ([*row, *[""] * (width - len(row))] for row in rows)
     csv.writer(text, lineterminator="\n").writerows(filled)

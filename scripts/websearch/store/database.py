@@ -29,7 +29,7 @@ DEFAULT_PATH = "~/.glsi/cache.db"  # the path that GLSI uses
 SCHEMA_VERSION = 8  # PRAGMA user_version; 0: a new file or GLSI's
 APPLICATION_ID = 0x77656273  # marks a store in the file header
 LOCK_SECONDS = 2.0  # maximum wait for other programs
-LOCKED_SECONDS = 10.0  # seconds after such a wait in which this process's other connections hardly wait
+LOCKED_SECONDS = 10.0  # seconds after it in which this process's other connections hardly wait
 SHORT_WAIT = 0.1  # seconds for which they hardly wait
 RELEASED_AT_ONCE = 2_000  # file pages of 4 KB per step when the file shrinks
 

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     import sqlite3
     from typing import Any
 
+    from websearch.store.page_store import Rows
+
 MAX_ENTRIES = 500  # entries shown
 LONGEST_TEXT = 300  # shown characters of a question or URL
 SHOWN_PARAMS = ("engine", "focus", "since", "site", "count")
@@ -63,25 +65,27 @@ def entries(store: PageStore) -> list[dict[str, Any]]:
     ]
 
 
-def forget(store: PageStore, number: int | None = None, day: str = "") -> None:
+def forget(store: PageStore, number: int | None = None, day: str = "") -> Rows:
     """Remove an entry, or the entries of a day (YYYY-MM-DD in local time), and their data.
 
     The data are the answers to their questions, and the pages of these answers or at their URLs.
-    Without number and day, the whole store is cleared.
+    Without number and day, the whole store is cleared. Returns the removed rows of an entry or day,
+    for PageStore.restore.
     """
     if number is None and not day:
         store.clear()
-        return
+        return {}
 
     condition, value = ("id = ?", number) if number is not None else (_OF_DAY, day)
 
-    def choose(db: sqlite3.Connection) -> tuple[list[str], list[str]]:
-        query = f"SELECT kind, ifnull(CAST(text AS TEXT), '') FROM history WHERE {condition}"  # noqa: S608
+    def choose(db: sqlite3.Connection) -> tuple[list[str], list[str], list[int]]:
+        query = f"SELECT id, kind, ifnull(CAST(text AS TEXT), '') FROM history WHERE {condition}"  # noqa: S608
         queries: list[str] = []
         urls: list[str] = []
-        for kind, text in db.execute(query, (value,)):
+        entries: list[int] = []
+        for row_id, kind, text in db.execute(query, (value,)):
             (urls if kind == READ else queries).extend(text.split("\n"))
-        db.execute(f"DELETE FROM history WHERE {condition}", (value,))  # noqa: S608
-        return queries, urls
+            entries.append(row_id)
+        return queries, urls, entries
 
-    store.forget(choose)
+    return store.forget(choose) or {}

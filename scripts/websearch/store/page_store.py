@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from typing import Any
 
+    Rows = dict[str, list[tuple[Any, ...]]]  # table -> whole rows
+
 ONLY_CITED = "(cited) "  # in a page's hosts: no search or read has shown its URL
 LAST_RESULTS = "last results at a terminal"  # key of these results; answers have hashes as keys
 CLAIM = "claim "  # prefix of the key for an answer that a caller is requesting
@@ -51,6 +53,7 @@ REMOVED_PART = 32  # a step removes this part of the pages and answers, a call f
 REMOVED_PARTS = 4
 PAGES_AT_ONCE = 25  # pages per step at most: about 0.1 s
 STORED_UNTIL = 1.05  # share of the limit; a merge may temporarily add as much
+TABLES = {"answers": "cache", "pages": "pages", "history": "history"}  # kind -> table
 FORGET_SECONDS = 2.0  # for removing words from the index before the answer
 FORGOTTEN_SECONDS = 60.0  # after the answer
 CLAIM_SECONDS = 5.0  # longer than engines take; a killed caller blocks other callers for this long
@@ -271,26 +274,33 @@ class PageStore(StoreFile):
         if self._db is None and self.path and not os.path.lexists(self.path):
             return nothing  # do not create a file for this
         if query:
-            removed: dict[str, int] = self.forget(lambda _: ([query], [])) or nothing
-            return removed
+            removed = self.forget(lambda _: ([query], [], [])) or {}
+            return {name: len(removed.get(table, ())) for name, table in TABLES.items()}
         counts = self.use(count_rows, nothing)
         return {name: counts[name] for name in nothing} if self.clear_file() else nothing
 
-    def forget(self, choose: Callable[[sqlite3.Connection], tuple[list[str], list[str]]]) -> Any:
-        """Remove the data of queries and URLs; return None if that failed.
+    def forget(
+        self, choose: Callable[[sqlite3.Connection], tuple[list[str], list[str], list[int]]]
+    ) -> Any:
+        """Remove the data of queries and URLs; return the removed Rows; None if that failed.
 
-        choose: returns the queries whose answers, pages and entries to remove, and the pages' URLs.
+        choose: returns the queries whose answers, pages and entries to remove, the pages' URLs, and
+        the numbers of history entries.
         """
 
-        def write(db: sqlite3.Connection) -> dict[str, int]:
+        def write(db: sqlite3.Connection) -> Rows:
             db.execute("PRAGMA secure_delete = ON")
-            return remove_queries(db, *choose(db))
+            return take_queries(db, *choose(db))
 
         removed = self.use(write, None, writing=True)
         end = time.monotonic() + FORGET_SECONDS
         self._merge(-MERGED_AT_ONCE)  # only this removes the words from the index
         self._has_forgotten = not self.finish_merges(end)
         return removed
+
+    def restore(self, rows: Rows) -> None:
+        """Store rows again that forget removed, unless newer rows exist."""
+        self.use(functools.partial(put_rows, rows=rows), None, writing=True)
 
     def finish_merges(self, end: float) -> bool:
         """Merge parts of the index until the time end; shrink the file; return whether all is done.
@@ -439,25 +449,50 @@ def remove_pages(db: sqlite3.Connection, ids: Iterable[int]) -> None:
         db.execute("DELETE FROM pages WHERE id = ?", (page_id,))
 
 
-def remove_queries(db: sqlite3.Connection, queries: list[str], urls: list[str]) -> dict[str, int]:
-    """Remove the answers to queries with their pages and history entries, and the pages at URLs.
+def take_queries(
+    db: sqlite3.Connection, queries: list[str], urls: list[str], entries: list[int]
+) -> Rows:
+    """Remove the answers to queries with their pages and history entries; return the rows.
 
-    Returns the removed rows per kind.
+    Also removes the pages at URLs, and the history entries with these numbers.
     """
     wanted = {query.strip().lower() for query in queries}
     keys, urls = answers_to(db, wanted, urls)
     cursors = [db.execute("SELECT id FROM pages WHERE url = ?", (url,)) for url in urls]
     pages = [row[0] for cursor in cursors for row in cursor]
-    remove_pages(db, pages)
-    db.executemany("DELETE FROM cache WHERE query_hash = ?", [(key,) for key in keys])
     rows = db.execute("SELECT id, CAST(text AS TEXT) FROM history").fetchall()
-    entries = [
+    alike = [
         row_id
         for row_id, text in rows
         if not wanted.isdisjoint(line.strip().lower() for line in (text or "").split("\n"))
     ]
-    db.executemany("DELETE FROM history WHERE id = ?", [(row_id,) for row_id in entries])
-    return {"answers": len(keys), "pages": len(pages), "history": len(entries)}
+    chosen = {"cache": ("query_hash", keys), "pages": ("id", pages),
+              "history": ("id", [*{*entries, *alike}])}  # fmt: skip
+    found = {
+        table: [
+            row
+            for value in values
+            for row in db.execute(f"SELECT * FROM {table} WHERE {column} = ?", (value,))  # noqa: S608
+        ]
+        for table, (column, values) in chosen.items()
+    }
+    remove_pages(db, pages)
+    for table in ("cache", "history"):
+        column, values = chosen[table]
+        query = f"DELETE FROM {table} WHERE {column} = ?"  # noqa: S608
+        db.executemany(query, [(value,) for value in values])
+    return found
+
+
+def put_rows(db: sqlite3.Connection, rows: Rows) -> None:
+    """Insert rows that take_queries returned, and index their pages."""
+    for table, found in rows.items():
+        for row in found:
+            marks = ", ".join("?" * len(row))
+            done = db.execute(f"INSERT OR IGNORE INTO {table} VALUES ({marks})", row)  # noqa: S608
+            if table == "pages" and done.rowcount > 0:
+                query = "SELECT id, title, text FROM pages WHERE id = ?"
+                full_text.index_page(db, *db.execute(query, row[:1]).fetchone())
 
 
 def answers_to(

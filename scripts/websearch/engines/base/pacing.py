@@ -245,7 +245,7 @@ def change_state(engine: str, change: StateChange, warnings: list[str], use: str
         else:
             outcome = store.use(write, _MISSED, writing=True)
     if outcome is _MISSED:
-        store.warnings.insert(-1, "Pacing works within this process only.")
+        store.warnings.append("Pacing works within this process only.")
     warnings += [text for text in store.warnings if text not in warnings]
     if outcome is not _MISSED:
         return outcome

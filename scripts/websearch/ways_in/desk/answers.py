@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from websearch.kit import Document, ProgressCallback
+    from websearch.store.page_store import Rows
     from websearch.ways_in.http_messages import Answer, HttpRequest
 
     Fields = dict[str, str]
@@ -78,6 +79,8 @@ def answer_page(request: HttpRequest, settings: Settings) -> Answer:
 def show_page(request: HttpRequest, settings: Settings) -> Answer:
     """Return the page for a path; the page is sent in pieces as they become ready."""
     fields = {**fields_of(request), "host": request.header("host")}
+    if request.path != "/history" or "forgotten" not in fields:
+        FORGOTTEN.clear()  # its page is left
     page = PAGES.get(request.path, missing_page)
     body = whole_page(page(fields, settings), settings["verbose"])
     return (
@@ -209,7 +212,10 @@ def history_page(fields: Fields, settings: Settings) -> Iterator[str]:
     from websearch.search.commands import run_recall
 
     query, wanted = fields.get("q", ""), fields.get("filter", "")
-    yield views.head("/history", "History") + views.history_form(query, wanted)
+    yield views.head("/history", "History")
+    if FORGOTTEN:
+        yield views.undo_form(form_token(), {name: len(rows) for name, rows in FORGOTTEN.items()})
+    yield views.history_form(query, wanted)
     if query:
         document = run_recall({"query": query, "verbose": settings["verbose"]})
         document = spell_hints(document, {})
@@ -323,26 +329,34 @@ def form_token() -> str:
     return secrets.token_urlsafe(16)
 
 
+# The rows that were just forgotten, in memory alone, until the page that offers an undo is left.
+FORGOTTEN: Rows = {}
+
+
 def forget(request: HttpRequest, settings: Settings) -> Answer:
-    """Forget an entry, a day or everything. Raises HttpError (400, 403)."""
+    """Forget an entry, a day or everything, or undo that. Raises HttpError (400, 403)."""
     from websearch.store.page_store import PageStore
 
     fields = fields_of(request)
     if not is_same(fields.get("token", ""), form_token()):
         raise HttpError(403, "The form is not from this server.", "Load the history again.")
-    store = PageStore()
+    store, removed = PageStore(), {}
     try:
         if re.fullmatch("[0-9]{1,18}", fields.get("id", "")):
-            history.forget(store, number=int(fields["id"]))
+            removed = history.forget(store, number=int(fields["id"]))
         elif "day" in fields:
-            history.forget(store, day=fields["day"])
+            removed = history.forget(store, day=fields["day"])
+        elif fields.get("undo") == "yes":
+            store.restore({**FORGOTTEN})
         elif fields.get("all") == "yes":
             history.forget(store)
         else:
             raise HttpError(400, "The form does not say what to forget.")
     finally:
         store.close()
-    return 303, None, {"Location": "/history"}
+    FORGOTTEN.clear()
+    FORGOTTEN.update(removed)
+    return 303, None, {"Location": "/history?forgotten=yes" if removed else "/history"}
 
 
 def sign_in(request: HttpRequest, settings: Settings) -> Answer:

@@ -538,7 +538,7 @@ def forget_day_question(token: str, day: str, entries: Sequence[dict[str, str]])
     name = day_name(day)
     return (
         f"<p>This removes {len(entries) - pages:,} questions and {pages:,} reads of "
-        f"{html.escape(name)}, with their stored answers and pages. It cannot be undone.</p>\n"
+        f"{html.escape(name)}, with their stored answers and pages.</p>\n"
         f"<ul>\n{rows}</ul>\n{forget_form(token, 'day', day, f'Forget {name}', 'danger')}\n"
         '<p><a href="/history">Keep them</a></p>\n'
     )
@@ -552,6 +552,15 @@ def forget_question(token: str, stats: Document) -> str:
         f"{forget_form(token, 'all', 'yes', 'Forget everything', 'danger')}\n"
         '<p><a href="/history">Keep everything</a></p>\n'
     )
+
+
+def undo_form(token: str, removed: dict[str, int]) -> str:
+    """Return a note on what was forgotten, with a button to undo it. removed: rows by table."""
+    kinds = {"history": "entry entries", "cache": "answer answers", "pages": "page pages"}
+    counts = ((removed.get(table, 0), names.split()) for table, names in kinds.items())
+    what = ", ".join(f"{count:,} {names[count != 1]}" for count, names in counts)
+    form = forget_form(token, "undo", "yes", "Undo")
+    return f'<div class="note">Forgotten: {what}. Until you leave this page: {form}</div>\n'
 
 
 def forget_form(token: str, name: str, value: str, label: str, style: str = "plain") -> str:
