@@ -156,7 +156,7 @@ class Headings(unittest.TestCase):
 
     def test_section_that_is_only_similar_is_said(self) -> None:
         headings = sections.find_headings(TEXT)
-        for name, note in (("retires", "No heading has 'retires'"), ("Default", "")):
+        for name, note in (("retires", "No heading contains 'retires'"), ("Default", "")):
             section = sections.find_section(headings, name)
             self.assertTrue(sections.section_note(headings, section, name).startswith(note))
         self.assertEqual(sections.section_note(headings, section, "Defaults"), "")

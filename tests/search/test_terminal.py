@@ -192,7 +192,7 @@ class FirstLook(TerminalCase):
 
     def test_results_are_opened_and_read_by_number(self) -> None:
         for words in (("open", "2"), ("read", "2")):
-            self.assertIn("No results of an earlier search are stored.", self.shown(*words))
+            self.assertIn("No results from an earlier search are stored.", self.shown(*words))
         found = self.shown("sourdough starter", "-n", "2")
         urls = re.findall(r"http://\S+", found)
         title = re.findall(r"(?m)^2\. (.*)", found)[0]
@@ -208,13 +208,13 @@ class FirstLook(TerminalCase):
         shown = self.shown("sourdough", "-n", "1", "--open", "1", BROWSER="true")
         self.assertIn("Opened 1: ", shown)
         self.shown("cache", "clear")
-        self.assertIn("No results of an earlier search are stored.", self.shown("open", "1"))
+        self.assertIn("No results from an earlier search are stored.", self.shown("open", "1"))
 
     def test_results_that_may_not_be_stored_are_not_kept(self) -> None:
         self.shown("rye", "-n", "1", "--no-pages")
         key = {"BRAVE_SEARCH_API_KEY": GOOD_KEY}
         self.shown("sourdough", "-n", "1", "--no-pages", "--engine", "brave", **key)
-        self.assertIn("No results of an earlier search are stored.", self.shown("open", "1"))
+        self.assertIn("No results from an earlier search are stored.", self.shown("open", "1"))
 
     def test_text_longer_than_the_screen_goes_to_the_pager(self) -> None:
         pager = "sed s/^/paged:/"
@@ -326,7 +326,7 @@ class HelpAndSettings(TerminalCase):
         self.assertIn("usage: web_search.py read 'URLS'", piped("help", "read")[0])
         text, said = piped("recall", "otter")
         self.assertFalse(json.loads(text)["ok"])
-        self.assertIn("For text add --md", said)
+        self.assertIn("For text, add --md", said)
         for flag in ("--json", "--md"):
             self.assertNotIn("For text", piped("recall", "otter", flag)[1])
 

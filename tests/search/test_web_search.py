@@ -584,7 +584,7 @@ class Batch(WebSearchCase):
         self.assertEqual(f"\n{show_markdown.batch_markdown(document)}".count("\n# "), 2)
         self.server.clear()
         document = web_search.run_batch({"queries": [f"guide {number}" for number in range(10)]})
-        self.assertIn("10 questions do not fit 9000 characters", document["error"])
+        self.assertIn("10 questions do not fit in 9000 characters", document["error"])
         run = self.run_script("web_search.py", f"@{self.store}.txt")
         self.assertIn("the command batch", run.document["details"]["hint"])
         self.assertEqual(self.server.requests, [])

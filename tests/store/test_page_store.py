@@ -786,8 +786,8 @@ class Unusable(StoreCase):
                 self.assertEqual(store.recall("walrus", 5), [])
             self.assertEqual(self.use(store)[0]["content"]["query"], "q")
             (warning,) = store.warnings
-            self.assertIn(f"The store {self.path} was of an earlier version", warning)
-            self.assertIn(f"it is now {aside}, and a new one begins", warning)
+            self.assertIn(f"The store {self.path} was from an earlier version", warning)
+            self.assertIn(f"it was moved to {aside}, and a new one was created", warning)
             self.assertEqual(store.spent("2026-11"), {"brave": 7})
             with closing(sqlite3.connect(aside)) as db:
                 self.assertEqual(db.execute("SELECT text FROM pages").fetchall(), [("walrus",)])

@@ -313,13 +313,13 @@ class ComparedNumbers:
                 text = {"text": doubt.text} if doubt.text else {}
                 found.append({"number": number.text, "note": doubt.note, **text})
         found += [
-            {"number": version, "note": f"For {name} the page has {', '.join(sorted(known))}."}
+            {"number": version, "note": f"For {name}, the page has {', '.join(sorted(known))}."}
             for name, version, known, is_elsewhere in self.other_versions()
             if is_elsewhere
         ]
         found += self.limited_versions()
         named, aside = (set().union(*(one.days[side] for one in self.pages)) for side in (0, 1))
-        note = "The page has this day only in a reference."
+        note = "The page has this date only in a reference."
         found += [{"number": day, "note": note} for day in sorted(self.days & aside - named)]
         return found
 
@@ -429,17 +429,17 @@ class ComparedNumbers:
         elif is_alone and len(self.words) > 1 and self.words.isdisjoint(page.context(found.piece)):
             doubt = Doubt("On the page, no word of the sentence is near it.", own)
         elif other := page.of_model(model := model_at(number.sentence, number.number.start), found):
-            doubt = Doubt(f"For {model} the page has {other.number.text}.", own)
+            doubt = Doubt(f"For {model}, the page has {other.number.text}.", own)
         elif counted := self.counted_by(number, proof):
-            doubt = Doubt(f"For this the page has {counted.number.text}.", page.shown(counted))
+            doubt = Doubt(f"For this, the page has {counted.number.text}.", page.shown(counted))
         elif self.is_other_column(proof):
-            doubt = Doubt("The page has it in another column.", own)
+            doubt = Doubt("The page has it in a different column.", own)
         elif nearer := self.nearer(number, proof):
             doubt = Doubt(f"In this place the page has {nearer.number.text}.", page.shown(nearer))
         else:
             doubt = self.rival(index, proof)
             if not doubt.note and self.is_for_another(number, proof):
-                doubt = Doubt("The page has it for another row's name.", own)
+                doubt = Doubt("The page has it for a different row.", own)
         return doubt
 
     def counted_by(self, number: DraftNumber, proof: Proof) -> Occurrence | None:

@@ -481,7 +481,7 @@ class Quotation:
         if denying:
             text = shorten(page.slice(start, spans[-1][1]), SOURCE_CHARS)
             differs = [{"quote": "[…]", "source": page.slice(*gap)} for gap in denying]
-            note = {"note": "The omitted or replaced words say the opposite or another thing."}
+            note = {"note": "The omitted or replaced words say the opposite or something else."}
             answer = {"verdict": "altered", "source_text": text, "differs": differs}
             return {**answer, **left_out, **note}
         far = [gap for gap in gaps if gap[1] - gap[0] > FAR_CHARS]
@@ -521,7 +521,7 @@ class Quotation:
         """Return a note with the positions of parts that the page contains separately."""
         found = [next(page.spans_of([part], self.deadline), [(0, 0)])[0] for part in self.parts]
         if found != sorted(found):
-            return f"The parts are in another order: {places(page, found)}."
+            return f"The parts are in a different order: {places(page, found)}."
         return f"The parts are far apart: {places(page, found)}."
 
     def joined(self, page: ComparedText) -> str:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 MAX_HEADINGS = 1_000  # headings per outline; longer outlines are generated lists
 RUSTDOC_KINDS = ("method", "tymethod", "associatedconstant", "associatedtype")
-HINT = "Use {outline} to list its headings, or {find} for an entry or another text."
+HINT = "Use {outline} to list its headings, or {find} for an entry or other text."
 MAX_LISTED = 10  # headings listed in an error
 HEADING_CHARS = 200
 HEADING = re.compile(r"(#{1,6})[ \t]+(.*)")
@@ -181,7 +181,7 @@ def section_note(headings: list[Heading], section: Heading, asked: str) -> str:
     """Return a note if a section's heading is not unique or only similar to the request, or ""."""
     name = section.text.lower()
     if words_of(asked.lower()).isdisjoint(words_of(name)):
-        return f"No heading has {quoted(asked)}: the most similar one is shown."
+        return f"No heading contains {quoted(asked)}: the most similar is shown."
     same = [one for one in headings if one.text.lower() == name and one is not section]
     if same:
         return (

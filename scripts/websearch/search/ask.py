@@ -48,8 +48,8 @@ FIRST_SHARE = 0.6  # one engine's share of the remaining time if another may fol
 RESULT_PAGE = 10  # results per result page; all are stored, even if the question needs fewer
 MAX_NAMED = 3  # values in a warning
 OWN_DATES = (
-    "{} cannot filter by dates: results were left out by the dates of their pages. Those without a "
-    "date were kept."
+    "{} cannot filter by dates: results were omitted by the dates of their pages. Results without "
+    "a date were kept."
 )
 LATE_SECONDS = 0.5  # seconds from the deadline until a question is abandoned
 
@@ -198,7 +198,7 @@ def offer_stale(answer: Answer, order: list[str], store: PageStore, reason: Sear
     if not any(take_stored(stored, engine, store, None) for engine in order):
         return False
     if not answer.question.stale:
-        hint = f"An answer of {stored.fetched_at} is stored: use {{stale}} to get it."
+        hint = f"An answer from {stored.fetched_at} is stored: use {{stale}} to get it."
         reason.hint = f"{reason.hint} {hint}".strip()
         answer.warnings.append(hint)
         return False

@@ -267,7 +267,7 @@ def run_brief_file(params: dict[str, Any], report: ProgressCallback = None) -> D
     queries = params.get("queries", [])
     lines = queries if isinstance(queries, list) else [queries]
     if line := next((text for text in lines if json_fields(text)), ""):
-        hint = "Use the command batch for questions with parameters of their own."
+        hint = "Use the command batch for questions with their own parameters."
         raise SearchError("invalid_input", f"{quoted(line)} is JSON, not a question.", hint)
     if isinstance(queries, list) and len(queries) == 1:
         others = {name: value for name, value in params.items() if name != "queries"}
@@ -297,7 +297,7 @@ def run_batch(
             raise SearchError("invalid_input", "No question was passed.", INPUT_HINT)
         is_dry, spent.limit = checked.get("dry_run"), checked.pop("budget", math.inf)
         if not (emit or is_dry) and len(queries) * ITEM_CHARS > max_chars > 0:
-            message = f"The results of {len(queries)} questions do not fit {max_chars} characters."
+            message = f"The results of {len(queries)} questions do not fit in {max_chars} characters."
             raise SearchError("invalid_input", message, "Use {jsonl}. Or set {max_chars} to 0.")
         given = canonical_names("batch", COMMANDS["batch"], params)
         shared = {name: value for name, value in given.items() if name in SEARCH_NAMES}
@@ -522,7 +522,7 @@ def run_recall(params: dict[str, Any], report: ProgressCallback = None) -> Docum
                 raise SearchError("no_results", store.warnings[-1], OWNER_HINT)
         if not pages:
             wider = "Omit site, or search" if "site" in params else "Search"
-            hint = f"{wider} the web instead. Stored are web pages that were read, not local files."
+            hint = f"{wider} the web instead. The store has only web pages, not local files."
             similar = [f"Stored pages contain {', '.join(near)}."] if near else []
             hint = " ".join([*store.warnings, *similar, hint])
             message = f"No stored page contains a word of {quoted(params['query'])}."

@@ -160,8 +160,8 @@ class StoreFile:
             with contextlib.closing(connect(aside)) as copy:
                 db.backup(copy, progress=refuse_to_wait)
             self._empty()
-            message = f"The store {self.path} was of an earlier version of this program"
-            self.warnings.append(f"{message}: it is now {aside}, and a new one begins.")
+            message = f"The store {self.path} was from an earlier version of this program"
+            self.warnings.append(f"{message}: it was moved to {aside}, and a new one was created.")
         self._version = SCHEMA_VERSION
 
     def _work_again(self, work: Work, missed: object, writing: bool) -> Any:
@@ -387,9 +387,9 @@ def open_store(path: str) -> tuple[sqlite3.Connection, int]:
         if program != APPLICATION_ID:
             tables = dict(db.execute("SELECT name, sql FROM sqlite_master WHERE type = 'table'"))
             if tables and "query_hash" not in str(tables.get("cache")):
-                raise OSError("it is a database of another program, not a store")
+                raise OSError("it is another program's database, not a store")
         if version > SCHEMA_VERSION:
-            raise OSError("a later version of this program made it")
+            raise OSError("it was made by a later version of this program")
         db.execute("PRAGMA synchronous = NORMAL")  # safe with WAL and saves an fsync
         db.execute("PRAGMA secure_delete = FAST")  # without additional writes
         stack.pop_all()  # the caller closes it

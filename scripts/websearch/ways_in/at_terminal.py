@@ -140,7 +140,7 @@ def last_result(number: str) -> dict[str, Any]:
         answer = store.get_answer(LAST_RESULTS, MAX_AGE) or {"content": {}}
     results = answer["content"].get("results") or []
     if not results:
-        message = "No results of an earlier search are stored."
+        message = "No results from an earlier search are stored."
         hint = "Search first. Some engines do not allow storing their results."
         raise SearchError("invalid_input", message, hint)
     if not 0 < int(number[:9]) <= len(results):

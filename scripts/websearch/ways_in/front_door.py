@@ -50,7 +50,7 @@ HISTORY_HINT = (
 FORMATS = "--format --md --pretty --output --urls --jsonl --ordered --skip-done --urls-from".split()
 OTHER_FORMATS = ("--json", "--csv", "--sitemap", "--params-json", "--version")
 NO_JSON = ("batch", "serve", "mcp", "install", "completion", "open", "version")
-PIPE_NOTE = "Outside a terminal the output is JSON. For text add --md; --json hides this note.\n"
+PIPE_NOTE = "Outside a terminal, the output is JSON. For text, add --md; --json hides this note.\n"
 ALIASES = {"help": "--help", "version": "--version"}
 
 

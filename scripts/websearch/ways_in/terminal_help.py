@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 GROUPS: dict[str, dict[str, str]] = {
     "Search": {"search": "", "brief": "", "batch": ""},
     "Read": {
-        "read": "read pages or files: URLs, paths, or the number of a result of the last search",
-        "open": "open a result of the last search in the browser, by its number",
+        "read": "read pages or files: URLs, paths, or the number of a result from the last search",
+        "open": "open a result from the last search in the browser, by its number",
     },
     "Check": {"check": ""},
     "Look back": {"recall": "", "cache": ""},
@@ -25,7 +25,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "doctor": "check what works on this machine",
         "install": "copy the skill to where agents look for it",
         "completion": "print the completion script for bash, zsh or fish",
-        "serve": "serve the pages for people and the HTTP API",
+        "serve": "serve the desk (web pages for you) and the HTTP API",
         "mcp": "start the MCP server, or try its tools",
     },
 }
@@ -59,7 +59,7 @@ def overview(script: dict[str, Any], program: str, width: int) -> str:
     lines += ["", styled(BOLD, "Options at a terminal")]
     for flag, text in FLAGS.items():
         lines += filled(f"{flag}: {text}", width, "  ", INDENT)
-    more = f"{program} help search lists the options of a search: -n, --since, --site, --engine ..."
+    more = f"{program} help search lists the options of search: -n, --since, --site, --engine ..."
     lines += ["", *filled(more, width)]
     return "\n".join(
         [*lines, "", styled(BOLD, "Examples"), *(f"  {program} {e}" for e in EXAMPLES)]

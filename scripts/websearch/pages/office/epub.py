@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 NO_CHAPTERS = ("cover", "toc")  # entry types in a book's guide
 CHAPTER_TYPE = "application/xhtml+xml"
-LOCKED = "a book with copy protection (DRM), which only its own reader opens"
+LOCKED = "a book with copy protection (DRM), which opens only in its own reader"
 
 
 def read_epub(archive: Archive, writer: MarkdownWriter) -> tuple[Element, str]:

@@ -24,7 +24,7 @@ OLE_START = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 MAIN_PARTS = ("word/document.xml", "xl/workbook.xml", "ppt/presentation.xml")
 # Streams in old and encrypted office files -> kind of the file.
 OLE_STREAMS = (
-    ("EncryptedPackage", "an encrypted office file, which only its password opens"),
+    ("EncryptedPackage", "an encrypted office file, which opens only with its password"),
     ("WordDocument", "an old Word file (.doc), which this program cannot read"),
     ("Workbook", "an old Excel file (.xls), which this program cannot read"),
     ("Book", "an old Excel file (.xls), which this program cannot read"),
@@ -101,7 +101,7 @@ def read_open_document(archive: Archive, writer: MarkdownWriter) -> PageContent:
     """Return the document in an OpenDocument file: a text, a presentation or sheets."""
     manifest = archive.tree("meta-inf/manifest.xml")
     if next(manifest.iter("encryption-data"), None) is not None:
-        raise unreadable("an encrypted office file, which only its password opens", HINT)
+        raise unreadable("an encrypted office file, which opens only with its password", HINT)
     fields = described(archive.tree("meta.xml"), "initial-creator", "creation-date", "date")
     if b"spreadsheet" in archive.read("mimetype", MAX_MIMETYPE):
         from websearch.pages.office.ods import read_sheets
