@@ -360,7 +360,7 @@ def or_unread(
     deadline: float,
     verbose: bool,
 ) -> Document:
-    """Return the result of check_quotation or check_numbers; after a bug in it, an error."""
+    """Return the result of check_quotation or check_numbers; if they have a bug, an error."""
     answer: Document | SearchError = result_or_error(check, item, pages, deadline, verbose=verbose)
     if not isinstance(answer, SearchError):
         return answer

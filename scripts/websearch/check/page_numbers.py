@@ -479,7 +479,7 @@ def near_words(text: str, start: int, end: int) -> dict[str, float]:
 
 
 def names_in_order(text: str, start: int) -> dict[str, bool]:
-    """Return word -> whether it belongs to the number at start, for lists of words and of numbers.
+    """Return word -> whether the word belongs to the number at start, for words in a list.
 
     "A and B had 3 and 5 boats": 3 belongs to A. Returns {} unless there are as many words as
     numbers.

@@ -413,7 +413,7 @@ def with_blocks(
 ) -> list[float]:
     """Return scores raised by the score of the previous unit and of the paragraph or table."""
     raised, units = list(scores), page.units
-    for place in range(len(units) - 1, 0, -1):  # backward, so that a raise is not passed on
+    for place in range(len(units) - 1, 0, -1):  # backward, so a raise is not passed on
         before, unit = units[place - 1], units[place]
         if unit.block == before.block and unit.leads[-1:] == before.leads[-1:]:
             raised[place] = max(raised[place], CONTINUATION * raised[place - 1])

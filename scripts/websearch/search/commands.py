@@ -297,7 +297,7 @@ def run_batch(
             raise SearchError("invalid_input", "No question was passed.", INPUT_HINT)
         is_dry, spent.limit = checked.get("dry_run"), checked.pop("budget", math.inf)
         if not (emit or is_dry) and len(queries) * ITEM_CHARS > max_chars > 0:
-            message = f"The results of {len(queries)} questions do not fit in {max_chars} characters."
+            message = f"Results of {len(queries)} questions do not fit in {max_chars} characters."
             raise SearchError("invalid_input", message, "Use {jsonl}. Or set {max_chars} to 0.")
         given = canonical_names("batch", COMMANDS["batch"], params)
         shared = {name: value for name, value in given.items() if name in SEARCH_NAMES}

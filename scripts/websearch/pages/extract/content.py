@@ -99,7 +99,7 @@ _READERS_COMMENTS = (
     r"|comments-content|comments-block|thread-(?:even|odd)|comment-wrapper)(?:\s|$)|\scomments$"
 )
 TAG_WORDS = name_set("tag tags taglist category categories")  # say little about a post
-MIN_BYLINES = 3  # bylines of one look that name the authors and dates of posts or cards
+MIN_BYLINES = 3  # bylines that look alike and name the authors and dates of posts or cards
 MIN_POST = 150  # characters of prose in a post that has comments
 LONG_POST = 1_000  # the same if no name marks readers' comments; each comment is shorter
 # Complete classes or ids of the element with the page's text: "entry-content", "td-post-content".

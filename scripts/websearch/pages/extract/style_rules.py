@@ -22,7 +22,7 @@ MAX_RULES = 5_000  # rules per page
 MAX_STEPS = 200_000  # comparisons of rules with elements; after these, no more rules apply
 MAX_DEPTH = 6  # parts of a selector
 FILTER_BITS = 2_048  # bits in the set of names around an element
-MAX_BLOCK = 2_000  # characters of selectors, and characters of declarations, in a hiding rule
+MAX_BLOCK = 2_000  # characters of the selectors, and of the declarations, in a hiding rule
 # Properties that decide whether text is visible, or suggest that a script changes this.
 SEEN_BY = name_set(
     "opacity font-size text-indent position left right top margin-left clip clip-path width height "

@@ -66,7 +66,7 @@ class PdfFile:
         self.loading: set[int] = set()
         self.object_stream: tuple[int, bytes, dict[int, int]] = (-1, b"", {})  # the last unpacked
         self.stream_gap = (0, -1)  # start and end of the last range without "endstream"
-        self.header = max(0, data.find(b"%PDF-", 0, 1_024))  # some offsets start here
+        self.header = max(0, data.find(b"%PDF-", 0, 1_024))  # origin of some offsets
         self.read_references()
         self.unlock()
         if not isinstance(self.field(self.root(), "Pages"), dict):
@@ -230,7 +230,7 @@ class PdfFile:
         return [self.resolve(item) for item in (value if isinstance(value, list) else [value])]
 
     def stream_end(self, stream: Stream) -> int:
-        """Return the end of a stream's bytes: by Length if "endstream" is there, else the next."""
+        """Return a stream's end: by Length if "endstream" follows, else the next "endstream"."""
         length = self.field(stream, "Length")
         if isinstance(length, int) and length >= 0:
             end = stream.start + length
