@@ -153,7 +153,8 @@ class Filters(CannedCase):
                     self.assertEqual("".join(paths), kept)
                     warnings = " ".join(run.document.get("warnings", []))
                     self.assertEqual(
-                        re.findall(r"(\d) results? from .* (?:omitted|left out)", warnings), left_out
+                        re.findall(r"(\d) results? from .* (?:omitted|left out)", warnings),
+                        left_out,
                     )
 
     def test_a_path_holds_the_results_of_an_engine_that_knows_hosts_alone(self) -> None:

@@ -109,7 +109,7 @@ class NoteGatherer:
         return self.places[place]
 
     def take(self, label: str, note: Node) -> bool:
-        """Add a note if its length fits and it is not around the content; return whether it does."""
+        """Add a note of suitable length that does not contain the content; return whether added."""
         if note in self.around or not is_note(note):
             return False
         self.known.add(note)

@@ -110,7 +110,7 @@ def rewrite(nodes: list[Node]) -> list[Node]:
 
 
 def write_plainly(nodes: list[Node]) -> None:
-    """Turn struck-through spans into s elements, and read-only fields and word buttons into text."""
+    """Turn struck-through spans into s elements, read-only fields and word buttons into text."""
     for node in nodes:
         if node.tag == "span" and "line-through" in node.attributes.get("style", ""):
             node.tag = "s"

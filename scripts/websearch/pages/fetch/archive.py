@@ -37,7 +37,7 @@ PAUSE = 60.0  # seconds without requests after a refusal that does not state a w
 def newest_copy_of(error: SearchError, url: str, deadline: float) -> Fetched | SearchError:
     """Return the archived copy of a page that could not be read, or the page's error.
 
-    URLs in private networks and query strings, which may be private, are never sent to the
+    URLs in private networks and query strings (which may be private) are never sent to the
     archive. Never raises SearchError.
     """
     if is_private(url):
