@@ -242,7 +242,7 @@ class PageNumbers:
     def label(self, found: Occurrence) -> str:
         """Return the text that describes a number: its sentence and the headings above.
 
-        In a table, its column header, its row's label and the text above the table.
+        In a table, it is the column header, the row's label and the text above the table.
         """
         if not self.pieces:
             return self.text

@@ -313,7 +313,7 @@ def planned_requests(answers: list[Answer], outcomes: list[Outcome]) -> DryRun:
 def failed_attempts(outcomes: list[Outcome]) -> list[dict[str, Any]]:
     """Return the engines that failed for questions that another engine answered.
 
-    Each is {engine, kind, error}, plus queries (the numbers of its questions) if several.
+    Each is {engine, kind, error} and, for several questions, queries (their numbers).
     """
     attempts: dict[tuple[str, str], dict[str, Any]] = {}
     for outcome in outcomes:

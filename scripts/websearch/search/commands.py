@@ -214,7 +214,7 @@ def run_search(
     """Search, read the pages found and return the passages that answer the query. Never raises.
 
     params: those of COMMANDS["search"], and timeout, max_chars (default 9,000; 0: whole pages),
-    dry_run, verbose. caller: the calling interface, for the history. budget: of paid requests, if
+    dry_run, verbose. caller: the calling interface, for the history. budget: for paid requests, if
     the search is part of a batch. Returns {ok, engine, results: [{title, url, date?, text or
     snippet, error?}], from_cache?, fetched_at?, ...}, or an error document whose details may list
     the attempts.

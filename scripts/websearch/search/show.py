@@ -230,10 +230,10 @@ def show_recall(query: str, sources: list[Source], warnings: list[str], limits: 
 def keep_those_that_answer(evidence: Evidence, limits: Limits) -> None:
     """Remove a brief's sources whose texts do not answer, and sources beyond limits.count.
 
-    Each question keeps the source that answers it best, or else the first source found for it. The
-    remaining places go to the best of the other sources that contain what a question names or, if
-    there are none, to any. Without a character limit, each question's
-    best-ranked source and the first others stay.
+    Each question keeps the source that answers it best, or else the first source found for it.
+    The remaining places go to the best of the other sources that contain what a question names
+    or, if there are none, to any. Without a character limit, each question's best-ranked source
+    and the first others stay.
     """
     if not evidence.scores:
         best_found = best_sources(evidence.sources, limits.count)

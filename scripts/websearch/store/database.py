@@ -1,11 +1,11 @@
 """The store's file: one connection for all tables; locks, transactions, file modes, size.
 
 Many processes use the file at once. A file that is locked, full, read-only or another program's
-never raises: use() returns the caller's fallback value, and a warning says why. A damaged store is
-emptied, because everything in it can be fetched again, except the spending counts, which are kept
-if readable. It is emptied, not deleted: other processes may be writing to it, and its
-journal would be applied to a new file. For the same reason, a store of an earlier version is copied
-to a file next to it, then emptied.
+raises no error: use() returns the caller's fallback value, and a warning says why. A damaged store
+is emptied, because everything in it can be fetched again, except the spending counts, which are
+kept if readable. It is emptied, not deleted: other processes may be writing to it, and its journal
+would be applied to a new file. For the same reason, a store of an earlier version is copied to a
+file next to it, then emptied.
 """
 
 from __future__ import annotations

@@ -93,7 +93,7 @@ class Operation(ServedCommand):
 def parameter_schema(parameter: Parameter, flat: bool = False) -> dict[str, Any]:
     """Return the JSON Schema for a parameter's values.
 
-    flat: for models: only a short list of choices constrains text, and lists are comma-separated.
+    flat: for models; only a short list of choices constrains text, and lists are comma-separated.
     """
     kind, choices = parameter["type"], list(parameter.get("choices", ()))
     schema: dict[str, Any] = {"type": KINDS.get(kind, "string")}
