@@ -441,7 +441,7 @@ class Reading(SmallWebCase):
     def test_missing_section_lists_existing_headings_as_data(self) -> None:
         document = self.read("docs/timeouts", "--section", "Zebra crossings")
         self.assertEqual(document["details"]["kind"], "no_results")
-        hint = "Use --outline to list its headings, or --find for an entry or another text."
+        hint = "Use --outline to list its headings, or --find for an entry or other text."
         self.assertEqual(document["details"]["hint"], hint)
         self.assertIn("imeout", " ".join(document["details"]["headings"]))
 
