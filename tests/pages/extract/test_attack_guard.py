@@ -53,7 +53,8 @@ class CannedPage(EnvironmentCase):
         return document
 
     def page(self, body: str | bytes, **params: Any) -> dict[str, Any]:
-        document = self.read(body, **params)
+        # These tests are of lengths; deadlines have their own, and CI runs six modules at a time.
+        document = self.read(body, **{"timeout": 100, "page_timeout": 90, **params})
         self.assertTrue(document["ok"], document)
         page: dict[str, Any] = document["pages"][0]
         return page
