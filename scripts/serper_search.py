@@ -1173,7 +1173,7 @@ class SearchError(Exception):
         self.kind, self.message, self.hint = kind, message, hint
         self.retryable: bool = details.pop("retryable", False)
         self.retry_after: float | None = details.get("retry_after")
-        self.status: int = details.get("status") or 0  # of the HTTP response; 0 if there is none
+        self.status: int = details.get("status") or 0  # of the HTTP response; 0 without one
         self.details = details
 
 

@@ -545,7 +545,7 @@ class Reading(SmallWebCase):
         head = "<tr><th>Name</th><th>Crew</th></tr>"
         url, allowed = self.serve(
             f"<h1>Kettle</h1><h2>Boats</h2><p>In the harbor:</p><table>{head}{rows}</table>"
-            f"<h2>Few</h2><table>{head}<tr><td>Ann</td><td>2</td></tr></table>"
+            f"<h2>Few</h2><table>{head}<tr><td>-</td><td>--</td></tr></table>"
         )
         read = ("read_page.py", url, "--tables")
         page = self.run_script(*read, **allowed).document["pages"][0]
@@ -562,6 +562,8 @@ class Reading(SmallWebCase):
         data = self.run_script(*read, "1", "--csv", **allowed).stdout.decode()
         self.assertEqual(data.split("\n")[:2], ["Name,Crew", '"Boat 0, big",0 | 9'])
         self.assertEqual(len(data.strip().split("\n")), 901)
+        data = self.run_script(*read, "2", "--csv", **allowed).stdout.decode()
+        self.assertEqual(data, "Name,Crew\n-,--\n")
         for words, kind in ((("7",), "no_results"), (("7", "--csv"), "no_results"),
                             (("--csv",), "invalid_input")):  # fmt: skip
             error = self.run_script(*read, *words, **allowed).document

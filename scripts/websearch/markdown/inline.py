@@ -36,3 +36,8 @@ def cells_of(row: str) -> list[str]:
     inner = row.strip().removeprefix("|")
     inner = inner[:-1] if inner.endswith("|") and not inner.endswith("\\|") else inner
     return [cell.strip() for cell in CELL_BORDER.split(inner)]
+
+
+def is_table_rule(line: str) -> bool:
+    """Return whether a line separates a table's header from its rows, such as |---|:-:|."""
+    return all(re.fullmatch(r":?-+:?", cell) for cell in cells_of(line))

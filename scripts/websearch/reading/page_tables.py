@@ -8,7 +8,7 @@ import itertools
 import re
 
 from websearch.kit import SearchError, drop_empty, one_line
-from websearch.markdown.inline import cells_of, plain_text
+from websearch.markdown.inline import cells_of, is_table_rule, plain_text
 from websearch.markdown.units import ITEM, LIST_ITEM, PageText
 
 TYPE_CHECKING = False
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 LABEL_CHARS = 120  # characters of a heading or caption in the list of tables
 MAX_COLUMNS = 30  # column names in the list of tables
-RULE_SIGNS = " \t|:-"  # all characters of the line below a table's head
 
 
 def tables_in(text: str) -> list[Document]:
@@ -75,8 +74,9 @@ def as_csv(markdown: str) -> str:
     """
     text = io.StringIO()
     lines = [re.sub(f"^{LIST_ITEM}", "", line) for line in markdown.split("\n")]
-    shown = (line for line in lines if line.strip(RULE_SIGNS) or "-" not in line)
-    rows = [[*map(plain_text, cells_of(line))] for line in shown]
+    if len(lines) > 1 and is_table_rule(lines[1]):  # a row of the table may also have only dashes
+        del lines[1]
+    rows = [[*map(plain_text, cells_of(line))] for line in lines]
     width = max(map(len, rows))
     filled = ([*row, *[""] * (width - len(row))] for row in rows)
     csv.writer(text, lineterminator="\n").writerows(filled)

@@ -458,30 +458,28 @@ def take_queries(
     """
     wanted = {query.strip().lower() for query in queries}
     keys, urls = answers_to(db, wanted, urls)
-    cursors = [db.execute("SELECT id FROM pages WHERE url = ?", (url,)) for url in urls]
-    pages = [row[0] for cursor in cursors for row in cursor]
     rows = db.execute("SELECT id, CAST(text AS TEXT) FROM history").fetchall()
-    alike = [
+    alike = {
         row_id
         for row_id, text in rows
         if not wanted.isdisjoint(line.strip().lower() for line in (text or "").split("\n"))
-    ]
-    chosen = {"cache": ("query_hash", keys), "pages": ("id", pages),
-              "history": ("id", [*{*entries, *alike}])}  # fmt: skip
-    found = {
-        table: [
-            row
-            for value in values
-            for row in db.execute(f"SELECT * FROM {table} WHERE {column} = ?", (value,))  # noqa: S608
-        ]
-        for table, (column, values) in chosen.items()
     }
-    remove_pages(db, pages)
-    for table in ("cache", "history"):
-        column, values = chosen[table]
-        query = f"DELETE FROM {table} WHERE {column} = ?"  # noqa: S608
-        db.executemany(query, [(value,) for value in values])
-    return found
+    chosen = {"cache": ("query_hash", keys), "pages": ("url", urls),
+              "history": ("id", alike.union(entries))}  # fmt: skip
+    return {table: take_rows(db, table, *these) for table, these in chosen.items()}
+
+
+def take_rows(
+    db: sqlite3.Connection, table: str, column: str, values: Iterable[object]
+) -> list[tuple[Any, ...]]:
+    """Remove the rows of a table with these values in a column, and return them."""
+    where = f"FROM {table} WHERE {column} = ?"
+    rows = [row for value in values for row in db.execute(f"SELECT * {where}", (value,))]
+    if table == "pages":
+        remove_pages(db, [row[0] for row in rows])
+    else:
+        db.executemany(f"DELETE {where}", [(value,) for value in values])
+    return rows
 
 
 def put_rows(db: sqlite3.Connection, rows: Rows) -> None:

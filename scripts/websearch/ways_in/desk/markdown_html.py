@@ -12,7 +12,7 @@ import re
 from functools import partial
 
 from websearch.markdown.fences import FENCE, is_closing
-from websearch.markdown.inline import INLINE, cells_of, plain_text
+from websearch.markdown.inline import INLINE, cells_of, is_table_rule, plain_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -230,11 +230,6 @@ def link(address: str, text: str) -> str:
         return text or html.escape(address)
     shown = text or html.escape(address)
     return f'<a href="{html.escape(address)}" rel="noreferrer noopener">{shown}</a>'
-
-
-def is_table_rule(line: str) -> bool:
-    """Return whether a line separates a table's header from its rows, such as |---|:-:|."""
-    return all(re.fullmatch(r":?-+:?", cell) for cell in cells_of(line))
 
 
 def is_table_at(lines: list[str], index: int) -> bool:
