@@ -204,8 +204,9 @@ class Answers(unittest.TestCase):
             "The harbour was dredged in spring. The dredging cost nine barrels of herring. "
             "Nobody complained afterwards, except the gulls of the northern pier."
         )
-        other = "Lamps are lit along the street at dusk by the keeper and both of his sons. "
-        page = "\n\n".join([other * 3, fact, other * 2, "The herring is a fish.", other * 30])
+        other = "Bread is baked in the square every other day, and sold before noon by weight. "
+        lamps = "Lamps are lit along the street at dusk by the keeper and both of his sons. "
+        page = "\n\n".join([lamps * 3, other, fact, other, "The herring is a fish.", lamps * 30])
         found = texts_of(page, "how many barrels of herring did the dredging cost", 9_000)
         self.assertIn(fact, found)
         self.assertNotIn("Lamps", found)

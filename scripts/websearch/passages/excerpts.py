@@ -106,7 +106,6 @@ def answered_share(pages: list[PageText], question: str, scores: Scores) -> floa
 
     A part is a unit with its neighbors, its context and its page's title.
     """
-    words = [telling_terms(term_weights(word)) for word in content_words(asked_text(question))]
     places = (
         (score, number, place)
         for number, of_page in enumerate(scores)
@@ -119,12 +118,16 @@ def answered_share(pages: list[PageText], question: str, scores: Scores) -> floa
         around = page.units[max(0, place - 1) : place + 2]
         own = [page.title, *map(page.of, around), *contexts_of(page, page.units[place])]
         texts.append("\n".join(own))
-    wanted = set().union(*words)
-    shares = [
-        sum(not terms.isdisjoint(held) for terms in words) / len(words)
-        for held in count_terms(texts, wanted)
+    return max(held_shares(texts, question), default=0.0)
+
+
+def held_shares(texts: list[str], question: str) -> list[float]:
+    """Return the share of a question's words that each text contains."""
+    words = [telling_terms(term_weights(word)) for word in content_words(asked_text(question))]
+    return [
+        sum(not terms.isdisjoint(held) for terms in words) / max(1, len(words))
+        for held in count_terms(texts, set().union(*words))
     ]
-    return max(shares, default=0.0)
 
 
 def excerpts_of(
