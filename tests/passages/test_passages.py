@@ -89,6 +89,18 @@ class Entries(unittest.TestCase):
                     self.assertNotIn(other, text)
         self.assertIn("- **-q**\n  **--quiet**\n  Print", texts_of(OPTIONS, "tide --quiet"))
 
+    def test_a_heading_inside_a_list_item_is_an_entry(self) -> None:
+        crew = "The crew lifts its oars then, and rows on until the lamp at the pier is seen."
+        items = "\n".join(f"  - **{name}**\n    {crew}" for name in ("EBB", "LOW", "UP", "OFF"))
+        page = (
+            f"# Tides\n\n{crew} The values of a tide.\n\n- **INVERT**\n  {crew}\n\n"
+            f"  ## Values of the handler\n\n{items}\n\n  ## Others\n\n  {crew * 9}\n"
+            f"- **NONE**\n  {crew}"
+        )
+        leads = {lead.words for one in units.PageText(page).units for lead in one.leads}
+        self.assertIn("Values of the handler", leads)
+        self.assertIn(f"## Values of the handler\n\n{items}", texts_of(page, "values of handler", 900))
+
     def test_a_question_with_a_short_entry_leaves_its_room_to_the_others(self) -> None:
         storms = " ".join(f"Storm {n} closed the harbour for {n + 3} weeks." for n in range(60))
         texts = {
