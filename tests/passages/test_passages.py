@@ -99,7 +99,9 @@ class Entries(unittest.TestCase):
         )
         leads = {lead.words for one in units.PageText(page).units for lead in one.leads}
         self.assertIn("Values of the handler", leads)
-        self.assertIn(f"## Values of the handler\n\n{items}", texts_of(page, "values of handler", 900))
+        self.assertIn(
+            f"## Values of the handler\n\n{items}", texts_of(page, "values of handler", 900)
+        )
 
     def test_a_question_with_a_short_entry_leaves_its_room_to_the_others(self) -> None:
         storms = " ".join(f"Storm {n} closed the harbour for {n + 3} weeks." for n in range(60))
@@ -209,7 +211,6 @@ class Answers(unittest.TestCase):
         other = "A squid was seen by sailors off the coast of the island, far from every giant. "
         text = f"{other * 9}\n\n{strategy} {answer}\n\n{other * 9}"
         self.assertIn(answer, texts_of(text, "strategies for catching giant squid", 400))
-
 
     def test_a_read_on_one_fact_prints_its_paragraph_whole_and_little_else(self) -> None:
         fact = (

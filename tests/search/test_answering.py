@@ -407,7 +407,9 @@ class Lines(AnsweringCase):
 
     def line(self, other: str) -> str:
         pages = {
-            self.web.page("/heron", "The herons of the lake nest in March on a dead elm. " * 9): "H",
+            self.web.page(
+                "/heron", "The herons of the lake nest in March on a dead elm. " * 9
+            ): "H",
             self.web.page("/ship", f"<h1>Ships</h1><p>Ships were built here. {other}"): "Ships",
         }
         results = [{"url": url, "title": title, "snippet": "Nest."} for url, title in pages.items()]
@@ -419,7 +421,9 @@ class Lines(AnsweringCase):
 
     def test_the_line_is_the_sentence_with_the_words(self) -> None:
         far = "Then people left the harbor. " * 90
-        told = f"{far}</p><p>At the lake, gulls nest on the wrecks of it, which is loud.</p><p>{far}"
+        told = (
+            f"{far}</p><p>At the lake, gulls nest on the wrecks of it, which is loud.</p><p>{far}"
+        )
         self.assertIn("At the lake, gulls nest", self.line(told))
 
     def test_without_the_words_there_is_no_line(self) -> None:
