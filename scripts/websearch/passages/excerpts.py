@@ -44,8 +44,8 @@ if TYPE_CHECKING:
 # With a larger budget, it starts lower and rises more slowly.
 LEAST_SCORE, ENOUGH, USUAL_ROOM = 0.33, 0.2, 9_000
 LEAST_IF_LACKING = 0.6  # the same if no page has one of the question's words
-# The same for a page that the caller chose; after USUAL_CHARS, only units that answer nearly as well
-# as the best are shown, unless the budget is hardly larger.
+# The same for a page that the caller chose; after USUAL_CHARS, a unit must answer nearly as well as
+# the best, unless the budget is hardly larger.
 LEAST_OF_A_PAGE, USUAL_CHARS, LEAST_OF_MORE = 0.4, 3_000, 0.6
 WHOLE_PAGE = 2_500  # characters up to which the text of a page that answers is shown whole
 WHOLE_PARAGRAPH = 1_000  # the same for the paragraph of the best unit of a chosen page
