@@ -9,7 +9,7 @@ import time
 from urllib.parse import quote
 
 from websearch.base.http_client import identified_agent
-from websearch.engines.base.messages import ApiValue, EngineRequest
+from websearch.engines.base.messages import EngineAnswer, EngineRequest
 from websearch.engines.base.turns import PacedEngine
 from websearch.engines.table import host_of
 from websearch.kit import SearchError, retry_after, status_error
@@ -92,10 +92,10 @@ def newest_copy(url: str, deadline: float) -> str:
     return str(PacedEngine(NAME, deadline, []).fetch(request, read_captures).value)
 
 
-def read_captures(_: EngineRequest, response: Response) -> ApiValue:
+def read_captures(_: EngineRequest, response: Response) -> EngineAnswer:
     """Return the time of the newest capture in a response, or ""; raises SearchError."""
     if response.status == 403 and "x-archive-wayback-runtime-error" in response.headers:
-        return ApiValue(value="")  # the site's owner forbids copies
+        return EngineAnswer("")  # the site's owner forbids copies
     if response.status in (403, 429):
         message = f"{TITLE} answered {response.status}: too many requests."
         seconds = retry_after(response) or PAUSE
@@ -104,7 +104,7 @@ def read_captures(_: EngineRequest, response: Response) -> ApiValue:
     if response.status != 200:
         raise status_error(response, TITLE)
     times = re.findall(r"\b[12]\d{13}\b", response.text())
-    return ApiValue(value=max(times, default=""))
+    return EngineAnswer(max(times, default=""))
 
 
 def fetch_copy(url: str, timestamp: str, deadline: float) -> Fetched:
