@@ -35,8 +35,8 @@ TEXT, BESIDE, FURNITURE, UNSEEN = "text", "beside", "furniture", "unseen"
 # Reason -> verdict; all other reasons put an element beside the text.
 VERDICTS = {
     "": TEXT,
-    **dict.fromkeys((*UNSEEN_REASONS, "hidden", "hidden class", "control", "gutter", "title", "tabs",
-                     "picture"), UNSEEN),
+    **dict.fromkeys((*UNSEEN_REASONS, "hidden", "hidden class", "control", "gutter", "title",
+                     "tabs", "picture"), UNSEEN),
     **dict.fromkeys(("menu", "consent", "previous and next", "copy", "empty section"),
                     FURNITURE),
 }  # fmt: skip

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import re
 import time
 from urllib.parse import quote
@@ -14,9 +13,9 @@ from websearch.engines.base.turns import PacedEngine
 from websearch.engines.table import host_of
 from websearch.kit import SearchError, retry_after, status_error
 from websearch.pages.fetch.fetch import (
-    ALLOW_VARIABLE,
     Fetched,
     check_unresolved_host,
+    excepted_networks,
     fetch_page,
     host_and_port,
     is_excepted,
@@ -59,7 +58,7 @@ def newest_copy_of(error: SearchError, url: str, deadline: float) -> Fetched | S
 def is_private(url: str) -> bool:
     """Return whether a URL's host is in a private network or exempted from the guard.
 
-    If whole networks are exempted, only the addresses of the name show whether it is.
+    If addresses or networks are exempted, only the addresses of the name show whether it is.
     """
     import socket
 
@@ -69,7 +68,7 @@ def is_private(url: str) -> bool:
     except SearchError:
         return True
     addresses: list[str] = []
-    if "/" in os.environ.get(ALLOW_VARIABLE, ""):
+    if excepted_networks():
         with contextlib.suppress(OSError):
             found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
             addresses = [ip for ip in (str(one[4][0]) for one in found) if not is_public(ip)]
