@@ -1269,6 +1269,7 @@ if TYPE_CHECKING:
         expendable: Sequence[str]  # fields to drop first, in this order
         expendable_with: dict[str, Sequence[str]]  # a parameter -> those fields if it is set
         batch: bool | str  # whether it prints JSON Lines, or the parameter that makes it do so
+        to_markdown: Callable[[Document], str]  # in the package: shows the command's document
 
 
 # Kind of failure (details.kind) -> exit code, whether another provider may be tried, and which

@@ -276,10 +276,17 @@ class AddressesOfResults(CannedCase):
                     self.assertIn("One", shown)
                     self.assertEqual(address in shown, address.startswith("https"))
 
-    def test_of_every_engine(self) -> None:
-        results = [{"title": "One", "url": address} for address in (*self.BAD, "https://e.org/")]
-        page = load_script("websearch.engines.base.messages").ResultPage(results=[*results, {}])
-        self.assertEqual(page.results, results[-1:])
+    def test_of_the_other_engines(self) -> None:
+        key = {"TAVILY_BASE_URL": self.server.url, "TAVILY_API_KEY": "good-" + CANARY}
+        self.set_environment(SEARXNG_BASE_URL=self.server.url, GLSI_RATE_LIMIT="0", **key)
+        addresses = (*self.BAD, "https://good.example/")
+        results = [{"title": "One", "url": address, "content": "x"} for address in addresses]
+        self.server.body = {"results": [*results, {}]}
+        search = load_script("websearch.search.commands").run_search
+        for engine in ("searxng", "tavily"):
+            document = search({"query": "x", "engine": engine, "no_pages": True, "force": True})
+            shown = [result["url"] for result in document["results"]]
+            self.assertEqual(shown, ["https://good.example/"], engine)
 
 
 class PackedAnswers(CannedCase):

@@ -47,8 +47,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from websearch.base.shown_command import ShownCommand
-    from websearch.kit import Document, Parameter, ProgressCallback
+    from websearch.kit import Command, Document, Parameter, ProgressCallback
 
 __all__ = [
     "COMMANDS", "RUN", "consolidated_text", "run_brief", "run_cache", "run_recall", "run_search",
@@ -107,7 +106,7 @@ PAGE_ONLY_PARAMS = dict.fromkeys(
     ("section", "find", "outline", "offset", "raw", "links", "archived", "browser", "pages"),
     "It applies to one page or file: use read.",
 )
-COMMANDS: dict[str, ShownCommand] = {
+COMMANDS: dict[str, Command] = {
     "search": {
         "to_markdown": search_markdown,
         "help": "search, read the pages found, return the passages that answer",

@@ -43,23 +43,15 @@ if TYPE_CHECKING:
         key; rate_limit with retry_after is retried after a wait; invalid_input with the response's
         status ends `auto`, because other engines would also refuse the query. A response with
         neither results nor the engine's own "no results" message is an error.
+
+        A module with several result pages also has next_request(params, request, result_page,
+        number): it returns the request for result page number (from 2 on), or None.
         """
 
         ENGINE: Engine
 
         def first_request(self, params: dict[str, Any]) -> EngineRequest: ...
         def read_answer(self, request: EngineRequest, response: Response) -> ResultPage: ...
-
-    class PagedEngineModule(EngineModule, Protocol):
-        """A module with several result pages. number: the requested page, from 2 on."""
-
-        def next_request(
-            self,
-            params: dict[str, Any],
-            request: EngineRequest,
-            result_page: ResultPage,
-            number: int,
-        ) -> EngineRequest | None: ...
 
 
 DAYS = ("day", "week", "month", "year")
