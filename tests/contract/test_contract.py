@@ -165,25 +165,34 @@ class EveryScript(unittest.TestCase):
                 self.assertEqual((run.returncode, run.stdout, run.stderr), (0, b"", b""))
 
     def test_help_and_version_import_nothing_heavy(self) -> None:
-        for name in STANDALONE:
-            for flag in ("--help", "--version"):
-                code = (
-                    # What the help of argparse itself imports differs between versions of Python.
-                    "import argparse, sys; argparse.ArgumentParser().format_help(); "
-                    f"before = set(sys.modules); sys.argv = ['x', {flag!r}]; "
-                    f"sys.path.insert(0, {str(SCRIPTS)!r}); import {name[:-3]} as script; "
-                    "script.main(); new = set(sys.modules) - before; "
-                    f"print(sorted(new & set({HEAVY_MODULES!r})), file=sys.stderr)"
-                )
-                run = subprocess.run(
-                    [sys.executable, "-I", "-S", "-c", code],
-                    capture_output=True,
-                    check=False,
-                    env=clean_environment(),
-                )
-                with self.subTest(name, flag=flag):
-                    self.assertEqual(run.stderr.decode().strip(), "[]")
-                    self.assertIn(name, run.stdout.decode())
+        of_package = {*HEAVY_MODULES, "inspect", "difflib", "websearch.search.pipeline"} - {
+            "typing"
+        }
+        calls = [
+            (name, flag, HEAVY_MODULES) for name in STANDALONE for flag in ("--help", "--version")
+        ]
+        calls += [
+            ("web_search.py", "--help", of_package),
+            ("mcp_server.py", "--version", of_package),
+        ]
+        for name, flag, heavy in calls:
+            code = (
+                # What the help of argparse itself imports differs between versions of Python.
+                "import argparse, sys; argparse.ArgumentParser().format_help(); "
+                f"before = set(sys.modules); sys.argv = ['x', {flag!r}]; "
+                f"sys.path.insert(0, {str(SCRIPTS)!r}); import {name[:-3]} as script; "
+                "script.main(); new = set(sys.modules) - before; "
+                f"print(sorted(new & set({[*heavy]!r})), file=sys.stderr)"
+            )
+            run = subprocess.run(
+                [sys.executable, "-I", "-S", "-c", code],
+                capture_output=True,
+                check=False,
+                env=clean_environment(),
+            )
+            with self.subTest(name, flag=flag):
+                self.assertEqual(run.stderr.decode().strip(), "[]")
+                self.assertIn(name, run.stdout.decode())
 
     def test_help_of_every_command_names_every_flag_with_its_meaning(self) -> None:
         for name in STANDALONE:

@@ -6,7 +6,6 @@ The content is the Markdown for models. Agents in a pseudo-terminal get the Mark
 from __future__ import annotations
 
 import re
-import shutil
 import sys
 import time
 
@@ -49,13 +48,15 @@ def is_piping() -> bool:
 
 def terminal_width() -> int:
     """Return the number of columns for text at this terminal."""
-    # Python 3.10 reports 0 columns for a terminal of unknown width.
-    return min(WIDEST_TEXT, shutil.get_terminal_size().columns or USUAL_WIDTH)
+    return min(WIDEST_TEXT, screen_width())
 
 
 def screen_width() -> int:
     """Return the number of columns of this terminal, which tables can use."""
-    return max(terminal_width(), shutil.get_terminal_size().columns)
+    import shutil
+
+    # Python 3.10 reports 0 columns for a terminal of unknown width.
+    return shutil.get_terminal_size().columns or USUAL_WIDTH
 
 
 def to_terminal(document: Document, to_markdown: Callable[[Document], str]) -> str:
