@@ -35,6 +35,7 @@ from tests.support import (
     call_main,
     clean_environment,
     load_script,
+    new_folder,
     run_script,
 )
 from tests.tools.sync import STANDALONE
@@ -824,9 +825,7 @@ class OutputFile(FakeServerCase):
 
     def setUp(self) -> None:
         super().setUp()
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(folder.name)
+        self.folder = new_folder(self)
 
     def test_the_document_goes_into_the_file_and_a_receipt_to_stdout(self) -> None:
         path = self.folder / "result.json"
@@ -933,11 +932,10 @@ class Keys(FakeServerCase):
 
     def setUp(self) -> None:
         super().setUp()
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.secrets = Path(folder.name) / "web-search" / "secrets.yaml"
+        folder = new_folder(self)
+        self.secrets = folder / "web-search" / "secrets.yaml"
         self.secrets.parent.mkdir()
-        self.place = {"BRAVE_SEARCH_BASE_URL": self.server.url, "XDG_CONFIG_HOME": folder.name}
+        self.place = {"BRAVE_SEARCH_BASE_URL": self.server.url, "XDG_CONFIG_HOME": str(folder)}
 
     def write(self, text: str, mode: int = 0o600) -> None:
         self.secrets.write_text(text, encoding="utf-8")
