@@ -5,14 +5,7 @@ from __future__ import annotations
 import re
 
 from websearch.engines.base.browser_headers import accept_language, locale_code
-from websearch.engines.base.engine import (
-    DAYS,
-    DAYS_HINT,
-    PLACES,
-    SAFE,
-    Engine,
-    own_server_login,
-)
+from websearch.engines.base.engine import DAYS, DAYS_HINT, PLACES, SAFE, Engine, own_server_login
 from websearch.engines.base.filters import query_with_sites
 from websearch.engines.base.messages import ResultPage
 from websearch.engines.base.result_pages import (

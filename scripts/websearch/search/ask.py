@@ -108,9 +108,7 @@ def ask_together(
     futures = [pool.submit(in_context(answer_question), *pair, call) for pair in asked]
     left = set(futures)
     try:
-        for pause in waits(
-            call.deadline + LATE_SECONDS
-        ):  # a later answer is replaced by late_answer
+        for pause in waits(call.deadline + LATE_SECONDS):  # then late_answer replaces the answer
             done, left = wait(left, pause, FIRST_COMPLETED)
             if report and done:
                 report("answers", len(asked) - len(left), len(asked))
@@ -202,11 +200,8 @@ def offer_stale(answer: Answer, order: list[str], store: PageStore, reason: Sear
         reason.hint = f"{reason.hint} {hint}".strip()
         answer.warnings.append(hint)
         return False
-    answer.engine, answer.results, answer.fetched_at = (
-        stored.engine,
-        stored.results,
-        stored.fetched_at,
-    )
+    answer.engine, answer.results = stored.engine, stored.results
+    answer.fetched_at = stored.fetched_at
     answer.from_cache = answer.is_stale = True
     answer.warnings.append(f"From an earlier search, because the new one failed: {reason.message}")
     return True

@@ -26,13 +26,7 @@ from websearch.engines.base.result_pages import (
 )
 from websearch.engines.base.turns import PacedEngine, note_outcome
 from websearch.engines.table import ENGINES, load_module
-from websearch.kit import (
-    MIN_TIMEOUT,
-    SearchError,
-    drop_empty,
-    error_document,
-    log_operation,
-)
+from websearch.kit import MIN_TIMEOUT, SearchError, drop_empty, error_document, log_operation
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,16 +42,7 @@ JSON_IS_OFF = (
     "JSON is disabled on this SearXNG, so its HTML page was read: add json to search.formats in "
     "its settings.yml."
 )
-RESULT_FIELDS = (
-    "title",
-    "url",
-    "snippet",
-    "date",
-    "age",
-    "author",
-    "license",
-    "text",
-)  # imported for callers
+RESULT_FIELDS = ("title", "url", "snippet", "date", "age", "author", "license", "text")
 
 
 @dataclass(slots=True, kw_only=True)

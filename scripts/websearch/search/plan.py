@@ -14,12 +14,7 @@ from websearch.engines.base.filters import (
     query_with_sites,
     site_filter,
 )
-from websearch.engines.table import (
-    ENGINES,
-    budgets,
-    chosen_engines,
-    focused_filters,
-)
+from websearch.engines.table import ENGINES, budgets, chosen_engines, focused_filters
 from websearch.kit import SearchError, check_value, drop_empty, quoted
 from websearch.search.defaults import SOFT_FILTERS, checked_defaults
 

@@ -370,12 +370,7 @@ def serve_until_signal(server: ApiServer) -> Document:
     sys.stderr.write(f"listening on {address}\n")
     sys.stderr.flush()
     server.serve()
-    return {
-        "ok": True,
-        "provider": "http_server",
-        "address": address,
-        "requests": server.requests,
-    }
+    return {"ok": True, "provider": "http_server", "address": address, "requests": server.requests}
 
 
 def port_from_environment() -> int:

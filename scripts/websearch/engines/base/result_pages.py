@@ -9,14 +9,7 @@ from websearch.base.site_rules import matches, plain_address
 from websearch.engines.base.days import day_of_text
 from websearch.engines.base.filters import site_filter
 from websearch.engines.base.messages import EngineRequest
-from websearch.kit import (
-    WEB_ADDRESS,
-    SearchError,
-    clean_text,
-    plain_text,
-    retry_after,
-    shorten,
-)
+from websearch.kit import WEB_ADDRESS, SearchError, clean_text, plain_text, retry_after, shorten
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

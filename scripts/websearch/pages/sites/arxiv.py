@@ -49,11 +49,7 @@ def read_site_page(api: SiteApi, wanted: dict[str, Any]) -> PageContent:
     )
     pdf = f"PDF: https://arxiv.org/pdf/{wanted['id']}"
     blocks = [", ".join(authors), facts, "## Abstract", field(entry, "summary"), pdf]
-    fields = {
-        "title": field(entry, "title"),
-        "author": ", ".join(authors),
-        "published": submitted,
-    }
+    fields = {"title": field(entry, "title"), "author": ", ".join(authors), "published": submitted}
     return PageContent("\n\n".join(block for block in blocks if block), fields)
 
 
