@@ -149,7 +149,7 @@ class Report(DoctorCase):
             data += piece
         os.close(reading)
         self.assertEqual(process.wait(30), 0)
-        self.assertTrue(data.startswith(b"- ok       python: "), data[:100])
+        self.assertTrue(data.startswith(b"- ok python: "), data[:100])
 
     def test_words_and_unknown_flags_are_refused_as_by_every_script(self) -> None:
         for arguments in (["python asyncio"], ["--lives"], ["--timeout", "never"]):

@@ -497,7 +497,7 @@ def to_markdown(document: Document) -> str:
             return "\n".join(plans) or "Nothing would be sent."
         return key_file.to_markdown(document)
     lines = [
-        f"- {line['status']:<8} {line['name']}: {line['message']} {line.get('hint', '')}".rstrip()
+        f"- {line['status']} {line['name']}: {line['message']} {line.get('hint', '')}".rstrip()
         for line in document["checks"]
     ]
     statuses = [line["status"] for line in document["checks"]]

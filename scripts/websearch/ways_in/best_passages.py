@@ -11,7 +11,7 @@ import re
 from websearch.base.words import STOP_WORDS
 from websearch.markdown.inline import cells_of
 from websearch.markdown.units import ITEM, PageText
-from websearch.passages.excerpts import rank_pages, shown_text
+from websearch.passages.excerpts import LEAST_SCORE, rank_pages, shown_text
 from websearch.passages.selection import Excerpt
 
 TYPE_CHECKING = False
@@ -65,7 +65,7 @@ def best_passages(
     for score, number, unit in ranked:
         is_first = not chosen[number]
         own = texts[number].of(unit)
-        if not is_first and (not score or used[number] >= room or not tells(unit, own)):
+        if not is_first and (score < LEAST_SCORE or used[number] >= room or not tells(unit, own)):
             continue
         text = shown_parts(texts[number], {**chosen[number], unit: score})
         needed, waiting = size(text), sum(not units for units in chosen)

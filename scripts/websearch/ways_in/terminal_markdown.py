@@ -212,7 +212,7 @@ def filled(text: str, width: int, prefix: str = "", hang: int | None = None) -> 
     indent = re.sub(r"[^>\s]", " ", prefix) if hang is None else " " * hang
     lines, line, used = [], prefix, columns_of(prefix)
     has_word = False
-    for word in text.split():
+    for word in re.split(r"\s", text):  # several spaces stay: they align columns
         for part in broken(word, max(1, width - len(indent))):
             size = columns_of(part)
             if has_word and used + 1 + size > width:
