@@ -597,7 +597,7 @@ def table_line(table: Document) -> str:
     """Return the line of a table in the list of a page's tables."""
     label = " · ".join(table[name] for name in ("heading", "caption") if name in table)
     columns = ", ".join(filter(None, table["columns"]))
-    named = f"{table['number']}. {label} ({table['rows']:,} rows)"
+    named = f"{table['number']}. {label} ({table['rows']:,} row{'s' * (table['rows'] != 1)})"
     return f"{named}: {columns}" if columns else named
 
 
