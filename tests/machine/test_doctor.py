@@ -516,7 +516,7 @@ class Machine(DoctorCase):
         program = folder / "chromium"
         program.write_text("#!/bin/sh\n", encoding="utf-8")
         program.chmod(0o755)
-        for wanted, use in (("", "or browser it"), ("1", "it"), (str(program), "it")):
+        for wanted, use in (("", "or --browser, it"), ("1", "it"), (str(program), "it")):
             line = self.line("browser", PATH=str(folder), WEB_SEARCH_BROWSER=wanted)
             self.assertEqual(line["status"], "ok")
             self.assertTrue(line["message"].startswith(f"{program}; "), line)
@@ -567,7 +567,7 @@ class Machine(DoctorCase):
         store.close()
         line = self.line("store", GLSI_DB_PATH=str(path))
         self.assertEqual(line["status"], "ok")
-        self.assertRegex(line["message"], rf"^{path} \(\d+\.\d MB, 1 answers, 0 pages\)$")
+        self.assertRegex(line["message"], rf"^{path} \(\d+\.\d MB, answers: 1, pages: 0\)$")
 
 
 TINY = """

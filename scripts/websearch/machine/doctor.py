@@ -301,7 +301,7 @@ def check_store() -> list[Line]:
         return [warning(name, message, hint)]
     if not os.path.exists(path):
         return [ok(name, f"nothing stored yet (it would be {path})")]
-    contents = f"{facts['answers']} answers, {facts['pages']} pages"
+    contents = f"answers: {facts['answers']}, pages: {facts['pages']}"
     return [ok(name, f"{path} ({facts['bytes'] / 1e6:.1f} MB, {contents})")]
 
 
