@@ -80,7 +80,7 @@ class Renderer(Page):
         """Return a heading in bold."""
         return joined(filled(styled_words(BOLD, self.inline(text)), self.width))
 
-    def code(self, lines: list[str], info: str) -> str:  # noqa: ARG002  for the desk
+    def code(self, lines: list[str]) -> str:
         """Return the lines of a code block, indented."""
         return joined(f"    {line}" for line in lines)
 

@@ -195,8 +195,7 @@ def question_groups(document: Document) -> str:
         elif not any("text" in item for item in items):
             parts.append('<p class="note">No page answers this question.</p>\n')
         for item in (item for item in items if item["number"] in shown):
-            title = html.escape(str(item.get("title") or item["url"])[:LONGEST_TITLE])
-            name = f"{item['number']}. {title}"
+            name = f"{item['number']}. {title_of(item)}"
             parts.append(f'<p>Also <a href="#source-{item["number"]}">{name}</a></p>\n')
         new = [item for item in items if item["number"] not in shown]
         shown |= {item["number"] for item in new}
@@ -226,7 +225,6 @@ def result(item: dict[str, Any], query: str, best: str, whole: str, level: int) 
 
     level: the HTML level of its heading.
     """
-    title = html.escape(str(item.get("title") or item["url"])[:LONGEST_TITLE])
     number, anchor = "", ""
     if "number" in item:
         number, anchor = f"{item['number']}. ", f' id="source-{item["number"]}"'
@@ -239,11 +237,16 @@ def result(item: dict[str, Any], query: str, best: str, whole: str, level: int) 
         others = f"<details><summary>More of this page</summary>\n{others}</details>\n"
     note = f'<p class="note">Not read: {html.escape(item["error"])}</p>' if "error" in item else ""
     return (
-        f"<li{anchor}><h{level}>{number}{link(item['url'], title)}</h{level}>\n"
+        f"<li{anchor}><h{level}>{number}{link(item['url'], title_of(item))}</h{level}>\n"
         f'<p class="address">{html.escape(" · ".join(filter(None, [item["url"], *facts])))} · '
         f'<a href="{read_address(item["url"], q=query)}">Read here</a></p>\n'
         f'<div class="text">{text}{others}</div>{note}</li>\n'
     )
+
+
+def title_of(item: dict[str, Any]) -> str:
+    """Return the title of a result or page, or else its URL, escaped."""
+    return html.escape(str(item.get("title") or item["url"])[:LONGEST_TITLE])
 
 
 def read_address(url: str, **fields: str) -> str:
