@@ -61,6 +61,8 @@ CLEARLY = 1.0  # words by which another row must fit better to cause a doubt
 MUCH = 1.5  # the same for another sentence; one of two words may be in its headings
 MOST_WORDS = 0.6  # share of the sentence's words in a piece that says the same
 MOST_TOLD = 5  # rivals to examine
+BESIDE = 0.6  # least weight of the first word on either side of a number
+CLOSE = 0.4  # least weight of the first two words on either side of a number
 NEIGHBORS = 2  # sentences on either side of a number that count as near it
 SWAPPED = 1.15  # factor by which swapped numbers must fit better to cause a doubt
 FAR_WEIGHT = 0.01  # weight of a row's name that is not near the number
@@ -252,8 +254,8 @@ class ComparedNumbers:
         unknown = [one for one in self.versions if not any(one.name in p.versions for p in pages)]
         self.skipped += [f"{one.name} {one.text}" for one in unknown]
         self.is_versioned = len(unknown) < len(self.versions)
-        self.text, self.tokens = text, tokens_of(text)
-        self.words = stems(f"{text} {context}")
+        self.text, self.tokens, self.whole = text, tokens_of(text), f"{text} {context}"
+        self.words = stems(self.whole)
         powers = scale_powers(context)
         self.candidates = [self.candidates_of(number, powers) for number in self.numbers]
         self.holders: dict[tuple[PageNumbers, int], set[int]] = {}
@@ -451,6 +453,8 @@ class ComparedNumbers:
         its = nouns_after(page.text, found.number)
         is_second = its[0] == number.nouns[0] and its[1] != ""  # "771 fishing boats"
         noun, own = number.nouns[is_second], its[is_second]
+        if kind_of(number.number)[1]:
+            return None
         counted = page.counted.get(noun, []) if noun else []
         if any(number.fits(other, page) for other in counted):
             return None
@@ -489,9 +493,10 @@ class ComparedNumbers:
             if is_cell and found.piece not in labels:
                 continue
             every = set().union(*labels.values())
-            its = stems(page.sentence_of(found)[1]) & every
-            its |= labels[found.piece] if is_cell else set()
-            mine = max((named[word] for word in its & named.keys()), default=0.0)
+            words = stems(page.sentence_of(found)[1])
+            its = words & every | (labels[found.piece] if is_cell else set())
+            own_words = (words if is_cell else set()) | its
+            mine = max((named[word] for word in own_words & named.keys()), default=0.0)
             others = (named.keys() & every) - its
             if its and others and (is_cell or not mine):
                 is_missing = is_cell or others.isdisjoint(page.context(found.piece))
@@ -504,7 +509,7 @@ class ComparedNumbers:
         if found.cell < 0:
             return False
         others = [other for other in page.by_piece[found.piece] if other not in self.used_on(page)]
-        said, moments = moments_in(self.text), page.moments_of(found)
+        said, moments = moments_in(self.whole), page.moments_of(found)
         if moments and moments.isdisjoint(said):
             meant = [other for other in others if page.moments_of(other) & said]
             own = values_of(found.number)
@@ -540,10 +545,12 @@ class ComparedNumbers:
     def rival(self, position: int, proof: Proof) -> Doubt:
         """Return the doubt that another sentence or row fits better and has a different number.
 
-        There is no doubt if the number is near that piece or in its headings. position: the
-        number's index in the sentence.
+        There is no doubt if the number is near that piece or in its headings, or if the page has it
+        next to the same words. position: the number's index in the sentence.
         """
         number = self.numbers[position]
+        if any(is_same_place(number, page, found) for page, found in self.candidates[position]):
+            return NO_DOUBT
         scores: dict[tuple[PageNumbers, int], float] = defaultdict(float)
         for page in self.pages:
             for word in self.words:
@@ -578,7 +585,8 @@ class ComparedNumbers:
                 best = max(alike, key=lambda one: score(number.near, page.near(one)))
                 is_in_heading = number.text in page.label(best) if not is_row else False
                 margin = CLEARLY if is_row or len(self.words) == 1 else MUCH
-                if not is_in_heading and points + TOGETHER * len(others) >= proof.score + margin:
+                is_same = is_row or is_same_place(number, page, best)
+                if is_same and not is_in_heading and points + TOGETHER * len(others) >= proof.score + margin:
                     return Doubt(
                         f"In this place the page has {best.number.text}.", page.shown(best)
                     )
@@ -641,6 +649,13 @@ def score(words: Iterable[str] | dict[str, float], context: dict[str, float]) ->
     """Return the sum of weight times context weight for the words that a context shares."""
     weights = words if isinstance(words, dict) else dict.fromkeys(words, 1.0)
     return sum(weight * context.get(word, 0.0) for word, weight in weights.items())
+
+
+def is_same_place(number: DraftNumber, page: PageNumbers, found: Occurrence) -> bool:
+    """Return whether a word directly beside a draft's number is close to a number in a page."""
+    beside = {word for word, weight in number.near.items() if weight >= BESIDE}
+    near = page.near(found)
+    return any(near.get(word, 0.0) >= CLOSE for word in beside)
 
 
 def ratio_of(unit: str, other: str) -> Decimal:
