@@ -185,7 +185,8 @@ class BesideText:
                 reasons[node] == "end of the page"
                 or (0 < self.links[node] <= MAX_NEIGHBORS and links_to_neighbors(node))
             )
-            if not node.chars or is_frame or (is_doubtful and node not in self.values):
+            is_empty = not node.chars and node.tag != "br"
+            if is_empty or is_frame or (is_doubtful and node not in self.values):
                 node.dropped = "menu"
 
     def unseen_reason(self, node: Node) -> str:

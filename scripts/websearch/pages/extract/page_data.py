@@ -312,6 +312,7 @@ def has_block(node: Node) -> bool:
 def join_pairs(box: Node, parts: list[Node]) -> None:
     """Write each pair in a box as one line; write several pairs as a list."""
     if len(parts) == 2 and parts[0].tag not in PAIR_HEADINGS:
+        parts[0].children.append(" ")
         join_row(box, tuple(BLOCKS))
         return
     box.tag = "ul" if len(parts) > 2 else "div"

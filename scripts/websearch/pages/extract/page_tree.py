@@ -107,6 +107,7 @@ class PageTree:
         self.keeps_comments = self.has_readers_comments = False
         self.comments: set[Node] = set()  # elements in comments
         self.unfolded: set[Node] = set()  # elements that controls open (unfolding.py)
+        self.tab_rows: set[Node] = set()  # rows of tabs that became labels of their panels
         self.leniency = 0
         self.min_prose = MIN_ARTICLE_PROSE if self.is_article else MIN_PROSE
         self.data: set[Node] = set()
@@ -179,6 +180,8 @@ class PageTree:
             return "element"
         if node in self.data:
             return "data"
+        if node in self.tab_rows:
+            return "tabs"
         if "data-nosnippet" in node.attributes:
             return "nosnippet"
         if node in self.unseen and self.leniency < 3:
