@@ -111,6 +111,12 @@ _OTHER_DAYS = (
     r"|due-?date|birth|departure|arrival|check-?(?:in|out)-?date"
 )
 
+# Beginning of a line with such a date.
+_OTHER_LINE = (
+    r"(?i)\W*(?:application )?(?:closing|deadline|apply by|expir|valid|due|starts?\b|ends?\b"
+    r"|until|bewerbungs|gültig|beginn|ab \d|bis \d|date limite|fecha límite|scadenza)"
+)
+
 # A date in a URL: /2024/05/31/, /2024/may/31/, 2024-05-31, 2024_05_31, /20240531/; 31-05-2024 only
 # if the first number cannot be a month.
 _ADDRESS_DAY = (
@@ -231,7 +237,7 @@ def marked_dates(page: PageTree, month_first: bool) -> dict[str, list[Written]]:
     dates: dict[str, list[tuple[int, Written]]] = {"element": [], "time": [], "heading": []}
     above = ancestors(page.nodes[heading]) if heading else []
     is_event = any(has_name(_EVENT, names_of(node)) for node in above)
-    lengths: dict[Node, int] = {}  # block -> characters of its line
+    lines: dict[Node, str] = {}  # block -> its line
     marked = 0
     for index, node in enumerate(page.nodes):
         is_own = node.attributes.get("itemprop") == "datePublished"
@@ -249,9 +255,10 @@ def marked_dates(page: PageTree, month_first: bool) -> dict[str, list[Written]]:
             continue
         block = block_of(node)
         block = node if block.tag in HEADINGS else block
-        if block not in lengths:
-            lengths[block] = len(line_of(block))
-        if node.tag != "meta" and lengths[block] > (MAX_LINE if is_marked else MAX_BYLINE):
+        if block not in lines:
+            lines[block] = line_of(block)
+        is_long = len(lines[block]) > (MAX_LINE if is_marked else MAX_BYLINE)
+        if node.tag != "meta" and (is_long or re.match(_OTHER_LINE, lines[block])):
             continue
         marked += 1
         stage = "element" if names else "time" if node.tag == "time" else "heading"

@@ -15,7 +15,12 @@ from websearch.base.html_tree import (
     elements_below,
     name_set,
 )
-from websearch.pages.extract.element_names import is_unseen, opens_by_click, words_of
+from websearch.pages.extract.element_names import (
+    has_hidden_class,
+    is_hidden,
+    is_unseen,
+    words_of,
+)
 from websearch.pages.extract.page_tree import (
     MIN_ARTICLE_PROSE,
     TEXT_BLOCKS,
@@ -52,6 +57,7 @@ CORE_OF_OTHERS = (800, 0.6)
 MIN_PART = 500  # minimum characters of prose in a box after the core that is part of the text
 PART_SHARE = 0.4  # the same as a share of the core
 MAX_END = 200  # characters of prose in a box at the end of the core, such as an author's note
+TAB_WORDS = name_set("tab tabs")
 MAX_TABS = 30  # tabs per row; a longer row is something else
 MIN_COPY = 60  # minimum characters of a box that no page repeats on purpose
 OWN_WORDS = name_set("li dl table blockquote pre")  # tags that may repeat text on purpose
@@ -268,10 +274,14 @@ def is_panel(node: Node) -> bool:
 
 
 def are_panels(targets: list[Node | None]) -> bool:
-    """Return whether the targets of links are siblings, one of which only a click shows."""
+    """Return whether the targets of links are siblings, and one is hidden or named as a tab's."""
     parents = {target.parent if target else None for target in targets}
-    is_shown = all(not target or not (is_unseen(target) or opens_by_click(target)) for target in targets)
-    return len(parents) == 1 and None not in parents and not is_shown
+    is_opened = any(
+        is_hidden(target.attributes) or has_hidden_class(target) or words_of(target) & TAB_WORDS
+        for target in targets
+        if target
+    )
+    return is_opened and len(parents) == 1 and None not in parents
 
 
 def is_in_tab(panel: Node) -> bool:
