@@ -176,6 +176,11 @@ class Generators(unittest.TestCase):
         ):
             tabs = f"<div><div class=CodeTabs-toolbar>{buttons}</div><div>{inside}</div></div>"
             self.assertTrue(documentation(tabs, "ReadMe").endswith(f"\n\n{text}"))
+        items = "<li><button>npm</button></li><li><button>yarn</button></li>"
+        boxes = "".join(f"<div><pre>{name} add quill</pre></div>" for name in ("npm", "yarn"))
+        text = documentation(f"<div><div><ul>{items}</ul></div>{boxes}</div>", "VuePress")
+        for name in ("npm", "yarn"):
+            self.assertIn(f"**{name}**\n\n```\n{name} add quill\n```", text)
 
     def test_a_declaration_stays_if_each_of_its_names_is_a_link(self) -> None:
         names = " ".join(

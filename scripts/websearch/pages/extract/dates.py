@@ -92,6 +92,7 @@ _OTHER_NAMES = (
     r"|bibliograph|infobox|wp-caption"
 )
 NO_LINES = BLOCKS | name_set("script style noscript")  # elements that are not part of a line
+NOT_NEAR = HEADINGS | {"meta"}  # elements near the heading that need a name or tag of dates
 # Names that an article's header never has.
 _NOT_ALONE = (
     r"(?i)comment|respon[sd]|related|recent|popular|copyright|latest|ticker|promo|recommend|trending"
@@ -251,7 +252,7 @@ def marked_dates(page: PageTree, month_first: bool) -> dict[str, list[Written]]:
             continue
         is_near = heading and heading - NEAR_BEFORE <= index <= heading + NEAR_AFTER
         is_marked = names or node.tag == "time"
-        if not (is_marked or (is_near and node.tag not in HEADINGS)):
+        if not (is_marked or (is_near and node.tag not in NOT_NEAR)):
             continue
         block = block_of(node)
         block = node if block.tag in HEADINGS else block

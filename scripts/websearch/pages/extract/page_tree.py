@@ -45,9 +45,10 @@ _HAS_FACTS = (
 _SAYS_ARTICLE = _IS_POSTING + r'|itemprop=["\']articleBody'  # documentation themes also declare it
 # Documentation generators, as in meta name="generator".
 _DOCUMENTATION_GENERATOR = (
-    r"(?i)^(?:docutils|sphinx|mkdocs|zensical|docusaurus|vitepress|vuepress|mdbook|javadoc|rustdoc"
+    r"(?i)^(?:made with love by )?(?:docutils|sphinx|mkdocs|zensical|docusaurus|vitepress|vuepress|mdbook|javadoc|rustdoc"
     r"|doxygen|asciidoc|docbook|makeinfo|texi2|gitbook|bookdown|antora|pdoc|typedoc|starlight"
-    r"|nextra|docfx|yard|exdoc|jsdoc|scaladoc|dokka|haddock|ocamldoc|odoc)"
+    r"|nextra|docfx|yard|exdoc|jsdoc|scaladoc|dokka|haddock|ocamldoc|odoc|dartdoc|gi-docgen"
+    r"|mintlify)"
 )
 _WIKI = r"(?i)mediawiki|dokuwiki"  # wiki pages are documentation unless they declare an article
 MAX_HEADING_CHARS = 200  # characters of a heading and its id to compare
@@ -140,11 +141,17 @@ class PageTree:
         return named <= PLAIN_SHARE * len(boxes)
 
     def generator(self) -> str:
-        """Return the content of the page's generator meta element, or ""."""
-        for node in self.nodes:
-            if node.tag == "meta" and node.attributes.get("name", "").lower() == "generator":
-                return node.attributes.get("content", "")
-        return ""
+        """Return the content of the page's generator meta element, or "".
+
+        If there are several, such as Astro and its theme, documentation generators come first.
+        """
+        names = [
+            node.attributes.get("content", "")
+            for node in self.nodes
+            if node.tag == "meta" and node.attributes.get("name", "").lower() == "generator"
+        ]
+        known = (name for name in names if re.match(_DOCUMENTATION_GENERATOR, name))
+        return next(known, "".join(names[:1]))
 
     def looks_like_documentation(self) -> bool:
         """Return whether the page has code, terms and headings with anchors, as documentation does.

@@ -29,6 +29,7 @@ from websearch.pages.extract.page_tree import (
     look_of,
     places,
 )
+from websearch.pages.extract.unfolding import is_only_child
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -202,11 +203,12 @@ def label_panels(page: PageTree) -> None:
     rows = [
         (row, tabs) for row in dict.fromkeys(around) if row and (tabs := tabs_of(row, panel_of))
     ]
-    place = places({row.parent for row, _ in rows if row.parent})
+    boxes = {row: outermost(row) for row, _ in rows}
+    place = places({box.parent for box in boxes.values() if box.parent})
     labels: set[Node] = set()
     for row, tabs in rows:
         panels = [ids.get(panel_name(tab)) or panel_of.get(tab) for tab in tabs]
-        for tab, panel in labels_of_panels(row, place.get(row, 0), tabs, panels):
+        for tab, panel in labels_of_panels(boxes[row], place.get(boxes[row], 0), tabs, panels):
             page.tab_rows.add(row)
             page.unfolded.add(panel)
             if tab.parent and panel not in ancestors(tab):
@@ -234,14 +236,22 @@ def is_tab(node: Node, panel_of: Mapping[Node | None, Node]) -> bool:
 
 
 def is_fragment_link(node: Node) -> bool:
-    """Return whether an element is a link to a position on its page."""
-    return node.tag == "a" and re.match("#.", node.attributes.get("href", "")) is not None
+    """Return whether an element is a link to a position on its page, without the role of a tab."""
+    is_fragment = re.match("#.", node.attributes.get("href", "")) is not None
+    return node.tag == "a" and is_fragment and node.attributes.get("role") != "tab"
 
 
 def row_around(tab: Node) -> Node | None:
     """Return the element that may be the row of a tab, which may be in an item of a list."""
     around = tab.parent
     return around.parent if around and around.tag == "li" else around
+
+
+def outermost(row: Node) -> Node:
+    """Return the largest element that contains only a row of tabs."""
+    while row.parent and is_only_child(row):
+        row = row.parent
+    return row
 
 
 def labels_of_panels(
@@ -317,9 +327,15 @@ def panels_after(row: Node, place: int, tabs: list[Node]) -> list[Node]:
         return panels
     tags = {panel.tag for panel in inside}
     is_known = tabs[0].tag != "button" or "role" in tabs[0].attributes
-    if len(inside) == count and len(tags) == 1 and (is_known or "pre" in tags):
+    if len(inside) == count and len(tags) == 1 and (is_known or all(map(has_pre, inside))):
         return inside
-    return after if len(after) == count and set(after) <= set(panels) else []
+    are_panels = set(after) <= set(panels) or all(map(has_pre, after))
+    return after if len(after) == count and are_panels else []
+
+
+def has_pre(panel: Node) -> bool:
+    """Return whether an element is or contains a block of code."""
+    return any(node.tag == "pre" for node in (panel, *elements_below(panel)))
 
 
 def find_core(page: PageTree, excluded: set[Node]) -> tuple[Node, int]:
