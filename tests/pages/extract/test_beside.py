@@ -121,6 +121,13 @@ SHOWN = {  # HTML around or in the prose -> what a reader sees
         ),
         ("### Flax ropes for the boats\n\n9 €\n\n### Jute",),
     ),
+    "names of products": (
+        "".join(
+            f"<div><div><a href=/{name}>{name} for the boats</a></div><p>{price} €</p></div>"
+            for name, price in (("Hemp ropes", 7), ("Flax ropes", 9), ("Jute ropes", 5))
+        ),
+        ("Hemp ropes for the boats\n\n7 €\n\nFlax",),
+    ),
     "label and value": ("<div>Load:<div>2 t</div></div>", ("Load: 2 t",)),
     "pairs on lines": (
         "".join(f"<div><span>{rope}</span><span>2 t</span></div>" for rope in ("Hemp", "Flax", "Jute")),
@@ -159,6 +166,10 @@ UNSEEN = {
     ),
     "links of a footer": (
         "<footer><p>90210 Riverton</p><ul><li><a href=/w>Wharf</a></ul></footer>", "Wharf"
+    ),
+    "labels of a footer": (
+        "<footer><p>90210 Riverton</p><dl><dt>Places<dd><a href=/w>Wharf</a></dl></footer>",
+        "Places",
     ),
     "cook mode": ("<p>Cook Mode <span>Prevent your screen from going dark</span></p>", "screen"),
     "pin": ('<div><a href="https://pinterest.example/pin/create">Pin It</a></div>', "Pin"),

@@ -51,6 +51,7 @@ MENU_SHARE = 0.8  # share of a box's text in links that makes it a menu, unless 
 MIN_MENU = 3  # links in a menu
 MAX_NEIGHBORS = 5  # links in a box that links to the previous, next and parent pages
 CELLS = ("td", "th")
+GROUPS = ("dl", "details")  # a label with its links
 MENU_ITEMS = ("li", "a", "nav")
 MAX_LABEL = 40  # mean characters of a menu's links; cards have more
 MIN_TEXT = 60  # characters of text outside links that make a box more than labels
@@ -186,7 +187,8 @@ class BesideText:
         for node in reversed(order):
             self.count(node)
             is_block = node.tag in BLOCKS and node.tag not in CELLS
-            is_links = is_block and node in doubtful and node.link == node.chars
+            is_links = node.link == node.chars or node.tag in GROUPS
+            is_links = is_links and is_block and node in doubtful
             is_doubtful = reasons[node] in DOUBTFUL or is_links or self.is_menu(node)
             is_frame = self.page.is_documentation and (
                 reasons[node] == "end of the page"
