@@ -310,6 +310,7 @@ def choose_content(page: PageTree) -> Node:
             or is_opened(best, below)
             or (page.keeps_comments and best in page.comments)  # the post is next to them
             or any(is_part(child) for child in below if child in with_text and child is not best)
+            or any(map(is_description, with_text.intersection(below[: below.index(best)])))
             or (page.is_plain and any(map(is_unnamed_text, below, repeat(best))))
         ):
             return node
@@ -325,6 +326,11 @@ def is_opened(best: Node, siblings: list[Node]) -> bool:
 def is_part(node: Node) -> bool:
     """Return whether an element with text is a part of documentation, not a box next to it."""
     return node.tag in TEXT_SIGNS or node.chars - node.link >= MIN_PART_TEXT
+
+
+def is_description(node: Node) -> bool:
+    """Return whether an element before a part of documentation is a short sentence about it."""
+    return node.link * 2 < node.chars and re.search(_SENTENCE_END, text_of(node)) is not None
 
 
 def is_unnamed_text(node: Node, beside: Node) -> bool:
