@@ -212,6 +212,13 @@ class Answers(unittest.TestCase):
         text = f"{other * 9}\n\n{strategy} {answer}\n\n{other * 9}"
         self.assertIn(answer, texts_of(text, "strategies for catching giant squid", 400))
 
+    def test_a_box_of_names_and_values_shows_the_row_that_answers(self) -> None:
+        rows = "".join(f"| Part {n} | {n} spars of pine, and a keel |\n" for n in range(20))
+        box = f"| The ferry |  |\n| --- | --- |\n{rows}| Draft | 4 feet |\n"
+        found = texts_of(f"{box}\n{'It sails on. ' * 200}", "draft of the vessel", 9_000)
+        self.assertIn("| Draft | 4 feet |", found)
+        self.assertIn("[… 19 rows]", found)
+
     def test_a_read_on_one_fact_prints_its_paragraph_whole_and_little_else(self) -> None:
         fact = (
             "The harbour was dredged in spring. The dredging cost nine barrels of herring. "
