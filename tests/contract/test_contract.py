@@ -398,6 +398,9 @@ class NamesOfOtherTools(FakeServerCase):
         ("domain", "docs.python.org", "site"), ("domains", "docs.python.org", "site"),
         ("include_domains", "docs.python.org", "site"),
         ("exclude_domains", "docs.python.org", "exclude_site"),
+        ("allowed_domains", "docs.python.org", "site"), ("maxResults", "3", "count"),
+        ("blockedDomains", "docs.python.org", "exclude_site"), ("search_lang", "de", "language"),
+        ("max_length", "2000", "max_chars"),
     )  # fmt: skip
     SCRIPTS = ("brave_search.py", "serper_search.py", "keyless_search.py", "web_search.py")
 

@@ -350,7 +350,7 @@ def whole_agent() -> list[Check]:
                 "tool schema validation: query is a required string, nothing has a default",
                 properties["query"]["type"] == "string"
                 and schema["required"] == ["query"]
-                and "default" not in json.dumps(schema),
+                and not any("default" in one for one in properties.values()),
                 schema,
             ),
             (

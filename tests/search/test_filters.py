@@ -153,7 +153,9 @@ class Filters(CannedCase):
                     self.assertEqual("".join(paths), kept)
                     warnings = " ".join(run.document.get("warnings", []))
                     self.assertEqual(
-                        re.findall(r"(\d) results? from .* (?:omitted|dated outside)", warnings),
+                        re.findall(
+                            r"(\d) results? from .* (?:on other sites|dated outside)", warnings
+                        ),
                         left_out,
                     )
 

@@ -108,12 +108,12 @@ def check_secrets_file() -> list[Line]:
     if os.name == "posix" and os.stat(path).st_mode & 0o077:
         lines.append(warning(name, f"Others can read {path}.", f"Run: chmod 600 '{path}'"))
     invalid = [
-        str(number)
+        f"line {number}"
         for number, line in enumerate(text.splitlines(), 1)
         if not re.match(r"\s*(#|$|[A-Z][A-Z0-9_]*\s*:)", line)
     ]
     if invalid:
-        message = f"{path}: these lines are not of the form NAME: value: {', '.join(invalid[:5])}."
+        message = f"{path}: not of the form NAME: value: {', '.join(invalid[:5])}."
         hint = "Write lines such as SERPER_API_KEY: ... or comments with #."
         lines.append(warning(name, message, hint))
     defaults = ", ".join(f"{name} {value}" for name, value in user_defaults().items())
