@@ -48,8 +48,8 @@ FIRST_SHARE = 0.6  # one engine's share of the remaining time if another may fol
 RESULT_PAGE = 10  # results per result page; all are stored, even if the question needs fewer
 MAX_NAMED = 3  # values in a warning
 OWN_DATES = (
-    "{} cannot filter by dates, so the results were filtered by their pages' dates. Results without "
-    "a date were kept."
+    "{} cannot filter by dates, so the results were filtered by their pages' dates. Results "
+    "without a date were kept."
 )
 LATE_SECONDS = 0.5  # seconds from the deadline until a question is abandoned
 
