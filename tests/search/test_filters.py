@@ -171,7 +171,7 @@ class Filters(CannedCase):
         for engine in ENGINES:
             run = self.search(engine, "--site", "none.example")
             self.assertEqual((run.code, run.document["details"]["kind"]), (1, "no_results"))
-            self.assertRegex(run.document["error"], r"^5 results .*: gov\.example, .*, \.\.\.\.")
+            self.assertRegex(run.document["error"], r"^Not shown: 5 .* \(gov\.example, .*, \.\.\.\)\.")
 
 
 class RefusedFilter(SmallWebCase):

@@ -240,7 +240,7 @@ def other_sites_warning(engine: Engine, left_out: list[dict[str, Any]]) -> str:
     sites = dict.fromkeys(canonical_url(result["url"]).partition("/")[0] for result in left_out)
     named = ", ".join([*list(sites)[:3], *(["..."] if len(sites) > 3 else [])])
     results = "1 result" if len(left_out) == 1 else f"{len(left_out)} results"
-    return f"Not shown: {results} from {engine.title} on other sites: {named}."
+    return f"Not shown: {results} from {engine.title} on other sites ({named})."
 
 
 # ===== requests ===================================================================================
