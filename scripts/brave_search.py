@@ -1269,6 +1269,7 @@ if TYPE_CHECKING:
         expendable: Sequence[str]  # fields to drop first, in this order
         expendable_with: dict[str, Sequence[str]]  # a parameter -> those fields if it is set
         batch: bool | str  # whether it prints JSON Lines, or the parameter that makes it do so
+        to_markdown: Callable[[Document], str]  # in the package: shows the command's document
 
 
 # Kind of failure (details.kind) -> exit code, whether another provider may be tried, and which
@@ -2489,8 +2490,6 @@ def prepare_output(params: Fields, options: Fields) -> None:
     replace it if --overwrite is set, and otherwise refuse it. The output file must not also be an
     input; a dry run writes nothing. Raises SearchError (invalid_input).
     """
-    import tempfile
-
     path, batch = options.get("output", ""), options["spec"].get("batch")
     done, problem, hint = options.get("skip_done", []), "", "Name another file."
     if done and params.get("dry_run"):  # the run's own output file may not exist yet
@@ -2519,6 +2518,8 @@ def prepare_output(params: Fields, options: Fields) -> None:
         if os.path.exists(name):
             open_output(path, 0).close()
         else:
+            import tempfile
+
             tempfile.TemporaryFile(dir=os.path.dirname(os.path.realpath(name))).close()
     except (OSError, ValueError) as error:
         raise cannot_write(path, error) from None

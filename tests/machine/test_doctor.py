@@ -12,10 +12,8 @@ import pty
 import re
 import shutil
 import subprocess
-import tempfile
 import time
 import unittest
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import doctor as command
@@ -31,6 +29,7 @@ from tests.support import (
     call_main,
     clean_environment,
     load_script,
+    new_folder,
     run_script,
 )
 from websearch.engines import table as engines
@@ -38,6 +37,8 @@ from websearch.engines.base import messages, pacing
 from websearch.machine import doctor
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.support import Run
 
 
@@ -62,9 +63,7 @@ class DoctorCase(EnvironmentCase):
     """A test case with a home folder of its own."""
 
     def setUp(self) -> None:
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.home = Path(folder.name)
+        self.home = new_folder(self)
         super().setUp()
         self.set_environment(HOME=str(self.home))
 

@@ -153,9 +153,7 @@ class Filters(CannedCase):
                     self.assertEqual("".join(paths), kept)
                     warnings = " ".join(run.document.get("warnings", []))
                     self.assertEqual(
-                        re.findall(
-                            r"(\d) results? from .* (?:on other sites|dated outside)", warnings
-                        ),
+                        re.findall(r"(\d) results? from .* left out", warnings),
                         left_out,
                     )
 
@@ -171,7 +169,7 @@ class Filters(CannedCase):
         for engine in ENGINES:
             run = self.search(engine, "--site", "none.example")
             self.assertEqual((run.code, run.document["details"]["kind"]), (1, "no_results"))
-            self.assertRegex(run.document["error"], r"^Not shown: 5 .* \(gov\.example, .*, \.\.\.\)\.")
+            self.assertRegex(run.document["error"], r"^5 results .*: gov\.example, .*, \.\.\.\.")
 
 
 class RefusedFilter(SmallWebCase):
