@@ -252,8 +252,10 @@ class Content(unittest.TestCase):
             f"{labels}<div>{panels.format('')}</div>",
             "<ul role=tablist><li role=tab>Mac<li role=tab><code>Linux</code></ul>"
             + panels.format("").replace("<div>", "<div role=tabpanel>"),
-            "<ul><li><a href=#x>Mac</a><li><a href=#y><code>Linux</code></a></ul>"
-            "<div id=x><p>brew install quill</div><div id=y hidden><p>apt install quill</div>",
+            (
+                "<ul><li><a href=#x>Mac</a><li><a href=#y><code>Linux</code></a></ul>"
+                "<div id=x><p>brew install quill</div><div id=y hidden><p>apt install quill</div>"
+            ),
         ):
             text = self.documentation(tabs)
             self.assertIn("**Mac**\n\nbrew install quill\n\n**`Linux`**\n\napt install", text)

@@ -303,11 +303,12 @@ def is_in_tab(panel: Node) -> bool:
 def tabs_of(row: Node, panel_of: Mapping[Node | None, Node]) -> list[Node]:
     """Return the tabs in a row that contains only tabs and at least two, or []."""
     inside = [child for child in children_of(row) if child.tag != "input"]
+    is_list = is_tab_list(row)
     tabs = [
         tab
         for child in inside
-        for tab in (child, *(children_of(child) if is_tab_list(row) or child.tag == "li" else ()))
-        if tab.attributes.get("role") == "tab" or not is_tab_list(row) and is_tab(tab, panel_of)
+        for tab in (child, *(children_of(child) if is_list or child.tag == "li" else ()))
+        if tab.attributes.get("role") == "tab" or (not is_list and is_tab(tab, panel_of))
     ]
     return tabs if MAX_TABS >= len(tabs) > 1 and len(tabs) == len(inside) else []
 
