@@ -268,6 +268,9 @@ class Content(unittest.TestCase):
         text = self.documentation("".join(row.format(n, n + 1) for n in range(400)))
         self.assertIn("tab 7", text)
         self.assertIn("panel 7", text)
+        part = "<div id={0}><div role=tabpanel aria-labelledby={0}><p>Write with {0}.</div></div>"
+        text = self.documentation(f"<div>{part.format('oil')}{part.format('tar')}</div>")
+        self.assertIn("Write with oil.\n\nWrite with tar.", text)
 
     def test_readers_comments_are_dropped_at_any_length(self) -> None:
         post = (
