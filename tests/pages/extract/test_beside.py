@@ -305,9 +305,16 @@ class OwnData(unittest.TestCase):
             data = json.dumps({"@context": "https://schema.org", "@type": kind, **fields})
             head = '<meta property="og:type" content="article"><script type="application/ld+json">'
             with self.subTest(kind):
-                self.assertIn(
-                    "- 500 g rye flour\n- 3 dl milk\n\n", read(box, f"{head}{data}</script>").text
-                )
+                text = read(box, f"{head}{data}</script>").text
+                self.assertTrue(text.endswith("\n\n- 500 g rye flour\n- 3 dl milk"))
+
+    def test_a_value_in_a_button_is_shown(self) -> None:
+        fields = {"@type": "Product", "additionalProperty": [{"name": "Load", "value": "Two tons"}]}
+        data = json.dumps({"@context": "https://schema.org", **fields})
+        buttons = "<div><button>Load <b>Two tons</b></button><button>Buy</button></div>"
+        text = read(buttons, f'<script type="application/ld+json">{data}</script>').text
+        self.assertIn("Load **Two tons**", text)
+        self.assertNotIn("Buy", text)
 
     def test_a_visible_single_value_is_never_dropped(self) -> None:
         for kind, fields, shown in (
