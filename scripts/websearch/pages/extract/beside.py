@@ -24,7 +24,7 @@ from websearch.pages.extract.link_rules import links_to_neighbors
 from websearch.pages.extract.markdown import MarkdownWriter
 from websearch.pages.extract.name_rules import element_rule
 from websearch.pages.extract.page_data import VALUE, stated_pattern, with_stated
-from websearch.pages.extract.page_tree import ancestors, text_of
+from websearch.pages.extract.page_tree import UNSEEN_REASONS, ancestors, text_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,8 +35,8 @@ TEXT, BESIDE, FURNITURE, UNSEEN = "text", "beside", "furniture", "unseen"
 # Reason -> verdict; all other reasons put an element beside the text.
 VERDICTS = {
     "": TEXT,
-    **dict.fromkeys(("element", "data", "unseen", "hidden", "hidden class", "control", "gutter",
-                     "generator", "nosnippet", "title", "tabs", "picture"), UNSEEN),
+    **dict.fromkeys((*UNSEEN_REASONS, "hidden", "hidden class", "control", "gutter", "title",
+                     "tabs", "picture"), UNSEEN),
     **dict.fromkeys(("menu", "consent", "previous and next", "copy", "empty section"),
                     FURNITURE),
 }  # fmt: skip

@@ -295,7 +295,7 @@ def named_text(page: PageTree) -> Node:
 
 
 def choose_content(page: PageTree) -> Node:
-    """Return the element with the content, by going down while a child has nearly all prose."""
+    """Return the element with the content: go down while one child has nearly all the prose."""
     node = named_text(page)
     with_text = elements_with_text(page) if page.is_documentation else set()
     while True:

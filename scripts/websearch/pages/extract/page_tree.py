@@ -22,6 +22,7 @@ MIN_PROSE = 25  # characters that make a block running text
 MIN_ARTICLE_PROSE = 60  # the same on a page that declares itself an article
 MAX_SIGN_HTML = 1_000_000  # characters of HTML to search for the kind of page
 UNSEEN = name_set("script style template title rt rtc rp")  # rewriting.py adds ruby readings
+UNSEEN_REASONS = ("element", "data", "nosnippet", "unseen", "generator")  # of unseen_reason
 LAYOUT = name_set("div table tr td center section ul")
 PLAIN_SHARE = 0.15  # maximum share of LAYOUT elements with a class or id on a plain page
 CODE = name_set("pre code kbd samp tt xmp textarea script style")
@@ -182,7 +183,7 @@ class PageTree:
         self.spread()
 
     def unseen_reason(self, node: Node) -> str:
-        """Return why a reader does not see an element, or ""."""
+        """Return why a reader does not see an element: one of UNSEEN_REASONS, or ""."""
         if node.tag in UNSEEN:
             return "element"
         if node in self.data:

@@ -178,7 +178,7 @@ def drop_repeated(page: PageTree) -> None:
 
 
 def are_replies(boxes: list[Node], begins: dict[Node, str], prose: int) -> bool:
-    """Return whether dated boxes answer a text: all contain prose, but less than the text."""
+    """Return whether dated boxes are comments: all contain prose, but less than the text."""
     is_prose = all(box.prose and begins[box] != "link" for box in boxes)
     return is_prose and prose > max(box.prose for box in boxes)
 
