@@ -60,13 +60,12 @@ if TYPE_CHECKING:
 
 
 TOGETHER = 0.7  # weight per other number from the sentence in the same piece of the page
-NEARER = 1.8  # factor by which another number must fit better than the evidence to cause a doubt
 CLEARLY = 1.0  # words by which another row must fit better to cause a doubt
 MUCH = 1.5  # the same for another sentence; one of two words may be in its headings
-MOST_WORDS = 0.6  # share of the sentence's words in a piece that says the same
+MOST_WORDS = .75  # share of the sentence's words in a piece that says the same
 MOST_TOLD = 5  # rivals to examine
-BESIDE = 0.6  # least weight of the first word on either side of a number
-CLOSE = 0.4  # least weight of the first two words on either side of a number
+BESIDE = 0.4  # least weight of the first two words on either side of a number
+CLOSE = 0.28  # least weight of the first three words on either side of a number
 LEAST_SHARED = 2.0  # words that a sentence with another month shares
 NEIGHBORS = 2  # sentences on either side of a number that count as near it
 SWAPPED = 1.15  # factor by which swapped numbers must fit better to cause a doubt
@@ -107,8 +106,7 @@ _YEAR_NAME = re.compile(r"\b[A-Z][^\W\d_]{1,30} [A-Z][^\W\d_]{1,30} (?:19|20)\d\
 _AND = re.compile(r"(?i)[,;/&\s]{0,3}(?:and|or|und|oder|et|ou|y|o|e|en|и|или)?\s{0,3}")
 _OF = re.compile(r"\s(?:[a-z]{1,20}\s)?(?:out of|of)\s(?:the\s|these\s|its\s)?")  # 8 of 16
 _OF_WHOM = re.compile(r"\bof (?:whom|which|them|these)\W{1,2}(?:about |only |some )?\Z")
-_PART_OF_RANGE = re.compile(r"(?i)\d\s?(?:to|and|or|[-–—])\s?\Z")
-_RANGE_AFTER = re.compile(r"(?i)\s?(?:to|and|or|[-–—])\s?\d")
+_ISO_DAY = re.compile(r"(?<!\d)\d{4}-\d\d-\d\d(?!\d)")
 NAME_CHARS = 70  # maximum length of two words and a year
 
 
@@ -138,6 +136,9 @@ class DraftNumber:
         self.number = number
         self.text = number.text
         self.sentence = sentence
+        self.is_day = any(
+            start <= number.start < end and days for start, end, days in dates_in(sentence)
+        )
 
     @functools.cached_property
     def near(self) -> dict[str, float]:
@@ -203,13 +204,11 @@ def numbers_in(text: str, language: str = "en") -> tuple[list[DraftNumber], list
         if found.re is VERSION_OF and not is_version(found):
             return found[0]
         covered = without_label(found) if found.re is not _NAMED else without_name(found)
-        if covered != found[0] and found.re is not VERSION_OF:
+        if covered != found[0] and found.re not in (_ISO_DAY, VERSION_OF):
             skipped.append(" ".join(found[0].split()))
         return covered
 
-    for start, end, _ in dates_in(text):
-        text = text[:start] + "\u2060" * (end - start) + text[end:]
-    for pattern in (_LABEL, VERSION_OF, _NAMED):
+    for pattern in (_ISO_DAY, _LABEL, VERSION_OF, _NAMED):
         text = pattern.sub(cover, text)
     skipped += [found[0] for found in _SHARE_WORD.finditer(text)]
     numbers = (as_grouped(number, language) for number in numbers_of(text, language or "en"))
@@ -286,7 +285,7 @@ class ComparedNumbers:
         lost = [
             number.text
             for number, proof in zip(self.numbers, self.proofs, strict=True)
-            if not (proof or is_counted or self.is_derived(number))
+            if not (proof or is_counted or number.is_day or self.is_derived(number))
         ]
         lost += [
             version for _, version, _, is_elsewhere in self.other_versions() if not is_elsewhere
@@ -443,7 +442,10 @@ class ComparedNumbers:
         ]
         return sorted(
             proofs,
-            key=lambda one: (not one.page.is_day(one.occurrence), one.score + one.affinity),
+            key=lambda one: (
+                one.page.is_day(one.occurrence) == self.numbers[index].is_day,
+                one.score + one.affinity,
+            ),
             reverse=True,
         )
 
@@ -474,8 +476,6 @@ class ComparedNumbers:
             doubt = Doubt(f"For this, the page has {counted.number.text}.", page.shown(counted))
         elif self.is_other_column(proof):
             doubt = Doubt("The page has it in a different column.", own)
-        elif nearer := self.nearer(number, proof):
-            doubt = Doubt(f"In this place the page has {nearer.number.text}.", page.shown(nearer))
         else:
             doubt = self.rival(index, proof)
             if not doubt.note and self.is_for_another(number, proof):
@@ -545,6 +545,8 @@ class ComparedNumbers:
         page, found = proof.page, proof.occurrence
         named = {word: number.near.get(word, FAR_WEIGHT) for word in self.words}
         own, is_cell = number.number, found.cell > 0
+        if is_cell and not page.head_of(found).strip():  # rows of facts, not of the same kind
+            return False
         for other, proven in zip(self.numbers, self.proofs, strict=True):
             if is_cell and other is not number and not (proven and proven.occurrence.cell > 0):
                 away = max(own.start - other.number.end, other.number.start - own.end)
@@ -580,30 +582,6 @@ class ComparedNumbers:
         columns = [page.cell_words(other)[1] for other in others]
         return any(column and column <= self.words for column in columns)
 
-    def nearer(self, number: DraftNumber, proof: Proof) -> Occurrence | None:
-        """Return another number in the evidence's sentence that fits the draft's words better.
-
-        None for the parts of a range or score, and for a list in an unclear order.
-        """
-        page, found = proof.page, proof.occurrence
-        text, start, end = number.sentence, number.number.start, number.number.end
-        is_part = _PART_OF_RANGE.search(text[max(0, start - 8) : start])
-        is_listed = "respectively" in page.sentence_of(found)[1] and found.cell < 0
-        if is_part or _RANGE_AFTER.match(text, end) or is_listed:
-            return None
-        used = self.used_on(page)
-        others = [
-            (score(number.near, page.near(other)), other)
-            for other in page.beside(found)
-            if other not in used
-            and is_same_place(number, page, other)
-            and may_be_alike(other.number, found.number)
-            and not (other.number.is_word or found.number.is_word or page.is_name(other))
-            and not (page.are_range(found, other) or page.is_ordinal(other))
-        ]
-        best, other = max(others, default=(0.0, None))
-        return other if best > NEARER * proof.affinity + 0.1 else None
-
     def rival(self, position: int, proof: Proof) -> Doubt:
         """Return the doubt that another sentence or row fits better and has a different number.
 
@@ -611,7 +589,8 @@ class ComparedNumbers:
         beside the same words. position: the number's index in the sentence.
         """
         number = self.numbers[position]
-        if any(is_same_place(number, one.page, one.occurrence) for one in self.evidence[position]):
+        places = (is_same_place(number, one.page, one.occurrence) for one in self.evidence[position])
+        if not number.is_day and any(places):
             return NO_DOUBT
         scores: dict[tuple[PageNumbers, int], float] = defaultdict(float)
         for page in self.pages:
@@ -619,6 +598,7 @@ class ComparedNumbers:
                 for index in page.by_word.get(word, ())[:MOST_RIVALS]:
                     scores[page, index] += page.context(index)[word]
         own, kind = proof.page.piece_of(proof.occurrence), kind_of(number.number)
+        is_alone = not self.others(position, proof.page, proof.occurrence)
         is_bare = kind == ("", False) and not number.nouns[0] and not number.number.is_word
         for (page, index), points in nlargest(MOST_TOLD, scores.items(), key=lambda item: item[1]):
             piece = page.pieces[index] if page.pieces else None
@@ -633,6 +613,7 @@ class ComparedNumbers:
                 for found in page.by_piece[index]
                 if found not in used
                 and not page.is_ordinal(found)
+                and (not number.is_day or page.is_day(found))
                 and (
                     found.cell == proof.occurrence.cell
                     if is_row
@@ -649,7 +630,7 @@ class ComparedNumbers:
                 best = max(alike, key=lambda one: score(number.near, page.near(one)))
                 is_in_heading = number.text in page.label(best) if not is_row else False
                 margin = CLEARLY if is_row or len(self.words) == 1 else MUCH
-                is_same = is_row or is_same_place(number, page, best)
+                is_same = is_row or (is_whole and is_alone) or is_same_place(number, page, best)
                 if is_same and not is_in_heading and points + TOGETHER * len(others) >= proof.score + margin:
                     return Doubt(
                         f"In this place the page has {best.number.text}.", page.shown(best)
@@ -677,7 +658,7 @@ class ComparedNumbers:
             own = one.affinity + two.affinity
             other = score(self.numbers[first].near, two.page.near(two.occurrence))
             other += score(self.numbers[second].near, one.page.near(one.occurrence))
-            if is_wrong or other > SWAPPED * own + 0.03:
+            if is_wrong or other > SWAPPED * own + 0.06:
                 notes[first] = f"Should it be {self.numbers[second].text}?"
                 notes[second] = f"Should it be {self.numbers[first].text}?"
         return notes
@@ -692,11 +673,12 @@ class ComparedNumbers:
         start, end = self.numbers[first].number.end, self.numbers[second].number.start
         between = self.numbers[first].sentence[start:end]
         is_list = bool(_AND.fullmatch(between)) or bool(_OF.fullmatch(between))  # 1985 and 1990
-        is_list = is_list and not names_in_order(self.numbers[first].sentence, end)
         is_rate = between.strip().endswith("per")  # 2 per 1,000
-        is_measured = bool(unit) != bool(other) and any(number.nouns[0] for number in numbers)
+        is_measured = bool(unit) != bool(other) and not is_list
         is_scaled = len({bool(number.number.scaled) for number in numbers}) == 1
         is_alike = is_year == is_other_year and may_be_same(unit, other) and is_scaled
+        is_alike = is_alike and not any(number.is_day for number in numbers)
+        is_list = is_list and not names_in_order(self.numbers[first].sentence, end)
         return is_alike and not (is_list or is_rate or is_measured)
 
     def is_wrong_share(self, first: int, second: int) -> bool:
@@ -752,12 +734,6 @@ def has_decimals(number: Number, found: Occurrence) -> bool:
     Equal decimals are hardly a coincidence: "+2.739" in a column of gaps is 2.739 seconds.
     """
     return found.cell >= 0 and number.unit != "%" and "." in min(number.plain)
-
-
-def may_be_alike(one: Number, two: Number) -> bool:
-    """Return whether two numbers may count the same thing."""
-    (unit, is_year), (other, is_other_year) = kind_of(one), kind_of(two)
-    return is_year == is_other_year and may_be_same(unit, other)
 
 
 def may_be_same(unit: str, other: str) -> bool:
