@@ -62,7 +62,7 @@ if TYPE_CHECKING:
 TOGETHER = 0.7  # weight per other number from the sentence in the same piece of the page
 CLEARLY = 1.0  # words by which another row must fit better to cause a doubt
 MUCH = 1.5  # the same for another sentence; one of two words may be in its headings
-MOST_WORDS = .75  # share of the sentence's words in a piece that says the same
+MOST_WORDS = 0.75  # share of the sentence's words in a piece that says the same
 MOST_TOLD = 5  # rivals to examine
 BESIDE = 0.4  # least weight of the first two words on either side of a number
 CLOSE = 0.28  # least weight of the first three words on either side of a number
@@ -658,7 +658,7 @@ class ComparedNumbers:
             own = one.affinity + two.affinity
             other = score(self.numbers[first].near, two.page.near(two.occurrence))
             other += score(self.numbers[second].near, one.page.near(one.occurrence))
-            if is_wrong or other > SWAPPED * own + 0.06:
+            if is_wrong or other > SWAPPED * own + 0.03:
                 notes[first] = f"Should it be {self.numbers[second].text}?"
                 notes[second] = f"Should it be {self.numbers[first].text}?"
         return notes
@@ -695,7 +695,7 @@ class ComparedNumbers:
         first, second = one.occurrence, two.occurrence
         if first.number.start == second.number.start or not one.page.pieces:
             return False
-        if one.page.is_in_unclear_order(first):
+        if any(one.page.is_in_unclear_order(found, self.words) for found in (first, second)):
             return False
         pieces = [one.page.pieces[found.piece] for found in (first, second)]
         is_table = pieces[0].kind == "row" and pieces[0].frames == pieces[1].frames

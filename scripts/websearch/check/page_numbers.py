@@ -381,11 +381,13 @@ class PageNumbers:
         own = self.text[start:end]
         return near_words(own, found.number.start - start, found.number.end - start)
 
-    def is_in_unclear_order(self, found: Occurrence) -> bool:
-        """Return whether a number's sentence has "respectively" but no matching list of words."""
-        piece = self.pieces[found.piece]
-        text, start = self.text[piece.start : piece.end], found.number.start - piece.start
-        return "respectively" in text and not names_in_order(text, start)
+    def is_in_unclear_order(self, found: Occurrence, words: set[str]) -> bool:
+        """Return whether "respectively" gives a number to none of the words."""
+        start, text = self.sentence_of(found)
+        names = names_in_order(text, found.number.start - start)
+        return "respectively" in text and words.isdisjoint(
+            name for name, is_own in names.items() if is_own
+        )
 
     def beside(self, found: Occurrence) -> list[Occurrence]:
         """Return the other numbers in the same sentence or cell."""
