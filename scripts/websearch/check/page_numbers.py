@@ -78,7 +78,11 @@ _MODEL = re.compile(r"\b([A-Z][^\W\d_]{1,30})[ -](\d{1,4})(?![\w.,]?\d|\s?%)")
 _ALTERNATIVE = re.compile(r"[^\w.;]{0,3}(?:to|or|[-–—])[^\w.;]{0,3}")
 _CLAUSE = re.compile(r"[,;:](?!\d)|[.!?]\s|\b(?:and|while|whereas|but)\b")
 _RAISED_POINT = re.compile(r"(?<=\d)[·Á](?=\d)")  # 48·0 %; Á is a misread point
-_MARKED = {"'": ("minute", "foot"), "′": ("minute", "foot"), '"': ("second", "inch"), "″": ("second", "inch")}
+# Units of a mark behind a number: 2' 16" is a time or a length.
+_MARKED = {
+    **dict.fromkeys("'′", ("minute", "foot")),
+    **dict.fromkeys('"″', ("second", "inch")),
+}
 _GLUED_NOTE = re.compile(r"(\d[\d,.]*\d|\d)\.\d{1,2}")
 _NOUNS = re.compile(rf"[\s-]{{1,2}}({WORD.pattern})(?:[\s-]{{1,2}}({WORD.pattern}))?")
 _GROUPED = re.compile(r"[1-9]\d{0,2}(?:,\d{3}){1,6}")
