@@ -240,7 +240,7 @@ UNITS = parameter("units", "str", "by country", "units of measurement",
                   choices=["metric", "imperial"], rare=True)
 OPERATORS = parameter("operators", "bool", "true", "apply operators, such as filetype:pdf",
                       rare=True)
-FETCHED = parameter("include_fetch_metadata", "bool", "false", "add the time of each page's fetch",
+FETCHED = parameter("include_fetch_metadata", "bool", "false", "show when each page was fetched",
                     rare=True)
 RAW = parameter("raw", "bool", None, "keep HTML tags and entities in titles and snippets", wire="",
                 rare=True)
@@ -395,7 +395,7 @@ COMMANDS: dict[str, Command] = {
         parameter("seed", "int", None, "number for repeatable answers", min=0, max=2**31 - 1),
         parameter("search_context_size", "str", None, "how much is searched",
                   choices=["low", "medium", "high"]),
-        parameter("research_allow_thinking", "bool", "true", "let it think between searches"),
+        parameter("research_allow_thinking", "bool", "true", "think between searches"),
         limit("research_max_tokens_per_query", 1024, 16_384, 8192, "tokens read per query"),
         limit("research_max_queries", 1, 50, 20, "research queries"),
         limit("research_max_iterations", 1, 5, 4, "research rounds"),
@@ -1269,6 +1269,7 @@ if TYPE_CHECKING:
         expendable: Sequence[str]  # fields to drop first, in this order
         expendable_with: dict[str, Sequence[str]]  # a parameter -> those fields if it is set
         batch: bool | str  # whether it prints JSON Lines, or the parameter that makes it do so
+        to_markdown: Callable[[Document], str]  # in the package: shows the command's document
 
 
 # Kind of failure (details.kind) -> exit code, whether another provider may be tried, and which
@@ -1537,7 +1538,9 @@ NOT_GIVEN = ("", "[]", "null", "None", "undefined")  # models write these in pla
 SYNONYMS = {
     "limit": "count", "num": "count", "num_results": "count", "max_results": "count",
     "time_range": "since", "domain": "site", "domains": "site", "include_domains": "site",
-    "exclude_domains": "exclude_site", "lang": "language",
+    "allowed_domains": "site", "exclude_domains": "exclude_site",
+    "blocked_domains": "exclude_site", "lang": "language", "search_lang": "language",
+    "max_length": "max_chars", "start_index": "offset",
 }
 # Names used by other search tools that no parameter can replace -> what to do instead.
 NO_SYNONYMS = {
@@ -1686,16 +1689,18 @@ def list_items(parameter: Parameter, value: Any) -> list[Any]:
 
 
 def spelled_name(name: object) -> str:
-    """Return a parameter's name as the tables spell it: --Max-Chars is max_chars."""
-    return str(name).strip().lstrip("-").replace("-", "_").lower()
+    """Return a parameter's name as the tables spell it: --Max-Chars and maxChars are max_chars."""
+    words = str(name).strip().lstrip("-").replace("\\", "").replace("-", "_")
+    return re.sub("(?<=[a-z])(?=[A-Z])", "_", words).lower()
 
 
-def unknown_hint(spec: Command, word: str, known: object, what: str) -> str:
+def unknown_hint(spec: Command, word: str, known: Iterable[str], what: str) -> str:
     """Return what to do about a parameter or flag that a command does not have."""
-    name = spelled_name(word)
+    name, known = spelled_name(word), [*known]
     meant = SYNONYMS.get(name, name)
     reasons = {**NO_SYNONYMS, **spec.get("cannot", {})}
-    if meant in SYNONYMS.values() and name not in reasons:  # the nearest word would mislead
+    is_lacking = meant in SYNONYMS.values() and meant not in map(spelled_name, known)
+    if is_lacking and name not in reasons:  # the nearest word would mislead
         return str(reasons.get(meant, f"It has no parameter {meant}: omit it."))
     return reasons.get(name) or nearest(word, known, what)
 
@@ -2269,7 +2274,7 @@ def parse_flags(
     spec, joined, rest = options["spec"], [], iter(words)
     parser, types = flag_parser(script, command, is_named, spec)
     for given in rest:
-        word = with_hyphens(given, types)
+        word = as_flag(given, types)
         value = "true" if types.get(word) == "bool" else next(rest, None) if word in types else None
         joined.append(word if value is None else f"{word}={value}")
     parsed, plain = parser.parse_known_args(joined)
@@ -2295,16 +2300,17 @@ def parse_flags(
     return values, plain
 
 
-def with_hyphens(word: str, flags: dict[str, str]) -> str:
-    """Return a flag with real hyphens (--count), if an editor or chat turned them into a dash.
+def as_flag(word: str, flags: dict[str, str]) -> str:
+    """Return --maxResults, or a flag whose hyphens a chat turned into a dash, as one of flags.
 
     Other words stay as they are.
     """
     name, equals, value = word.partition("=")
     bare = name.lstrip(f"-{DASHES}")
-    if name[:1] not in DASHES or not bare:
+    if not bare or not (name[:2] == "--" or name[0] in DASHES):
         return word
-    known = (flag for flag in (f"--{bare}", f"-{bare}") if flag in (*flags, "--help", "--version"))
+    meant = (f"--{bare}", f"-{bare}", flag_of(spelled_name(bare)))
+    known = (flag for flag in meant if flag in (*flags, "--help", "--version"))
     return next(known, name) + equals + value
 
 
@@ -2484,8 +2490,6 @@ def prepare_output(params: Fields, options: Fields) -> None:
     replace it if --overwrite is set, and otherwise refuse it. The output file must not also be an
     input; a dry run writes nothing. Raises SearchError (invalid_input).
     """
-    import tempfile
-
     path, batch = options.get("output", ""), options["spec"].get("batch")
     done, problem, hint = options.get("skip_done", []), "", "Name another file."
     if done and params.get("dry_run"):  # the run's own output file may not exist yet
@@ -2514,6 +2518,8 @@ def prepare_output(params: Fields, options: Fields) -> None:
         if os.path.exists(name):
             open_output(path, 0).close()
         else:
+            import tempfile
+
             tempfile.TemporaryFile(dir=os.path.dirname(os.path.realpath(name))).close()
     except (OSError, ValueError) as error:
         raise cannot_write(path, error) from None
@@ -3000,7 +3006,7 @@ def find_key(*names: str, message: str = "", **details: Any) -> tuple[str, str]:
         return name, key
     where = f"a line {names[0]}: ... in {secrets_path()}"
     hint = f"Set the environment variable {names[0]}, or {where}."
-    raise SearchError("auth", message or f"{names[0]} is not set", hint, **details)
+    raise SearchError("auth", message or f"{names[0]} is not set.", hint, **details)
 
 
 def base_url(variable: str, default: str) -> str:

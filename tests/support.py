@@ -164,6 +164,14 @@ def _json_or_none(data: bytes) -> Any:
         return None
 
 
+def new_folder(test: unittest.TestCase | type[unittest.TestCase]) -> Path:
+    """A folder that is removed after the test or, for a class, after its last test."""
+    folder = tempfile.TemporaryDirectory()
+    add_cleanup = test.addClassCleanup if isinstance(test, type) else test.addCleanup
+    add_cleanup(folder.cleanup)
+    return Path(folder.name)
+
+
 class EnvironmentCase(unittest.TestCase):
     """A test case whose process environment is clean, plus what the class sets in environment."""
 
@@ -279,9 +287,7 @@ class SmallWebCase(FakeServerCase):
 
     def setUp(self) -> None:
         super().setUp()
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.store = f"{folder.name}/glsi/cache.db"
+        self.store = f"{new_folder(self)}/glsi/cache.db"
         self.set_environment(GLSI_DB_PATH=self.store)
 
     def run_script(self, script: str, *arguments: str, key: str = "", **variables: str) -> Run:

@@ -10,18 +10,16 @@ import json
 import os
 import random
 import socket
-import tempfile
 import time
 import unicodedata
 import unittest
-from pathlib import Path
 from typing import Any
 from unittest import mock
 from urllib.parse import urlencode
 
 import web_search
 from tests.pages.fetch.test_archive import ArchiveCase
-from tests.support import SLACK, CannedCase, Run, call_main, run_script
+from tests.support import SLACK, CannedCase, Run, call_main, new_folder, run_script
 from tests.ways_in.http_support import ServerProcess
 from websearch.base import matching
 from websearch.check import computed, draft, draft_numbers, numbers
@@ -77,9 +75,7 @@ class CheckCase(CannedCase):
 
     def setUp(self) -> None:
         super().setUp()
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(folder.name)
+        self.folder = new_folder(self)
         self.url = f"{self.server.url}/tides"
         self.serve(PAGE)
         self.server.count, self.server.status = 0, 200
@@ -467,8 +463,8 @@ class NumbersOfDrafts(CheckCase):
         self.serve(
             "<html lang=en><title>Study</title><article><p>The clinic of Corrie enrolled children "
             "from July 2007 to June 2010. The pump checks 400 valves per second. Fatality rates "
-            "were &gt;2.5% in Corrie. The tool needs Node.js version 22 or higher. The old rate was "
-            "48Á0 %.</p><p>IAV, RSV and HRV were found in 348 (36 %), 296 (31 %) and 209 (21 %) "
+            "were &gt;2.5% in Corrie. The tool needs Node.js version 22 or higher. The old rate "
+            "was 48Á0 %.</p><p>IAV, RSV and HRV were found in 348 (36 %), 296 (31 %) and 209 (21 %) "
             "cases, respectively.</p></article>"
         )
         self.check("x " + self.url, "--force")

@@ -35,6 +35,7 @@ from tests.support import (
     call_main,
     clean_environment,
     load_script,
+    new_folder,
     run_script,
 )
 from tests.tools.sync import STANDALONE
@@ -165,25 +166,34 @@ class EveryScript(unittest.TestCase):
                 self.assertEqual((run.returncode, run.stdout, run.stderr), (0, b"", b""))
 
     def test_help_and_version_import_nothing_heavy(self) -> None:
-        for name in STANDALONE:
-            for flag in ("--help", "--version"):
-                code = (
-                    # What the help of argparse itself imports differs between versions of Python.
-                    "import argparse, sys; argparse.ArgumentParser().format_help(); "
-                    f"before = set(sys.modules); sys.argv = ['x', {flag!r}]; "
-                    f"sys.path.insert(0, {str(SCRIPTS)!r}); import {name[:-3]} as script; "
-                    "script.main(); new = set(sys.modules) - before; "
-                    f"print(sorted(new & set({HEAVY_MODULES!r})), file=sys.stderr)"
-                )
-                run = subprocess.run(
-                    [sys.executable, "-I", "-S", "-c", code],
-                    capture_output=True,
-                    check=False,
-                    env=clean_environment(),
-                )
-                with self.subTest(name, flag=flag):
-                    self.assertEqual(run.stderr.decode().strip(), "[]")
-                    self.assertIn(name, run.stdout.decode())
+        of_package = {*HEAVY_MODULES, "inspect", "difflib", "websearch.search.pipeline"} - {
+            "typing"
+        }
+        calls = [
+            (name, flag, HEAVY_MODULES) for name in STANDALONE for flag in ("--help", "--version")
+        ]
+        calls += [
+            ("web_search.py", "--help", of_package),
+            ("mcp_server.py", "--version", of_package),
+        ]
+        for name, flag, heavy in calls:
+            code = (
+                # What the help of argparse itself imports differs between versions of Python.
+                "import argparse, sys; argparse.ArgumentParser().format_help(); "
+                f"before = set(sys.modules); sys.argv = ['x', {flag!r}]; "
+                f"sys.path.insert(0, {str(SCRIPTS)!r}); import {name[:-3]} as script; "
+                "script.main(); new = set(sys.modules) - before; "
+                f"print(sorted(new & set({[*heavy]!r})), file=sys.stderr)"
+            )
+            run = subprocess.run(
+                [sys.executable, "-I", "-S", "-c", code],
+                capture_output=True,
+                check=False,
+                env=clean_environment(),
+            )
+            with self.subTest(name, flag=flag):
+                self.assertEqual(run.stderr.decode().strip(), "[]")
+                self.assertIn(name, run.stdout.decode())
 
     def test_help_of_every_command_names_every_flag_with_its_meaning(self) -> None:
         for name in STANDALONE:
@@ -276,10 +286,17 @@ class AddressesOfResults(CannedCase):
                     self.assertIn("One", shown)
                     self.assertEqual(address in shown, address.startswith("https"))
 
-    def test_of_every_engine(self) -> None:
-        results = [{"title": "One", "url": address} for address in (*self.BAD, "https://e.org/")]
-        page = load_script("websearch.engines.base.messages").ResultPage(results=[*results, {}])
-        self.assertEqual(page.results, results[-1:])
+    def test_of_the_other_engines(self) -> None:
+        key = {"TAVILY_BASE_URL": self.server.url, "TAVILY_API_KEY": "good-" + CANARY}
+        self.set_environment(SEARXNG_BASE_URL=self.server.url, GLSI_RATE_LIMIT="0", **key)
+        addresses = (*self.BAD, "https://good.example/")
+        results = [{"title": "One", "url": address, "content": "x"} for address in addresses]
+        self.server.body = {"results": [*results, {}]}
+        search = load_script("websearch.search.commands").run_search
+        for engine in ("searxng", "tavily"):
+            document = search({"query": "x", "engine": engine, "no_pages": True, "force": True})
+            shown = [result["url"] for result in document["results"]]
+            self.assertEqual(shown, ["https://good.example/"], engine)
 
 
 class PackedAnswers(CannedCase):
@@ -398,6 +415,9 @@ class NamesOfOtherTools(FakeServerCase):
         ("domain", "docs.python.org", "site"), ("domains", "docs.python.org", "site"),
         ("include_domains", "docs.python.org", "site"),
         ("exclude_domains", "docs.python.org", "exclude_site"),
+        ("allowed_domains", "docs.python.org", "site"), ("maxResults", "3", "count"),
+        ("blockedDomains", "docs.python.org", "exclude_site"), ("search_lang", "de", "language"),
+        ("max_length", "2000", "max_chars"),
     )  # fmt: skip
     SCRIPTS = ("brave_search.py", "serper_search.py", "keyless_search.py", "web_search.py")
 
@@ -808,9 +828,7 @@ class OutputFile(FakeServerCase):
 
     def setUp(self) -> None:
         super().setUp()
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(folder.name)
+        self.folder = new_folder(self)
 
     def test_the_document_goes_into_the_file_and_a_receipt_to_stdout(self) -> None:
         path = self.folder / "result.json"
@@ -917,11 +935,10 @@ class Keys(FakeServerCase):
 
     def setUp(self) -> None:
         super().setUp()
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.secrets = Path(folder.name) / "web-search" / "secrets.yaml"
+        folder = new_folder(self)
+        self.secrets = folder / "web-search" / "secrets.yaml"
         self.secrets.parent.mkdir()
-        self.place = {"BRAVE_SEARCH_BASE_URL": self.server.url, "XDG_CONFIG_HOME": folder.name}
+        self.place = {"BRAVE_SEARCH_BASE_URL": self.server.url, "XDG_CONFIG_HOME": str(folder)}
 
     def write(self, text: str, mode: int = 0o600) -> None:
         self.secrets.write_text(text, encoding="utf-8")
@@ -982,7 +999,7 @@ class Keys(FakeServerCase):
     def test_a_missing_key_names_variable_and_file_before_any_request(self) -> None:
         run = run_script(self.script, "python", env=self.place)
         self.assertEqual(run.code, 3)
-        self.assertEqual(run.document["error"], "BRAVE_SEARCH_API_KEY is not set")
+        self.assertEqual(run.document["error"], "BRAVE_SEARCH_API_KEY is not set.")
         self.assertIn(str(self.secrets), run.document["details"]["hint"])
         self.assertEqual(self.server.requests, [])
 

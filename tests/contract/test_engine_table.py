@@ -8,9 +8,8 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-import tempfile
 import unittest
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tests.support import (
     CANARY,
@@ -20,9 +19,13 @@ from tests.support import (
     SmallWebCase,
     add_engine,
     clean_environment,
+    new_folder,
 )
 from websearch.engines import table as engines
 from websearch.engines.base.engine import FILTERS
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 KEY = "good-" + CANARY
 
@@ -107,9 +110,7 @@ class AnEngineMore(SmallWebCase):
     @classmethod
     def setUpClass(cls) -> None:
         super().setUpClass()
-        folder = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(folder.cleanup)
-        cls.scripts = Path(folder.name) / "skill/scripts"
+        cls.scripts = new_folder(cls) / "skill/scripts"
         shutil.copytree(SCRIPTS, cls.scripts, ignore=shutil.ignore_patterns("__pycache__"))
         shutil.copy(ROOT / "SKILL.md", cls.scripts.parent)
         add_engine(cls.scripts, "tiny", MODULE)

@@ -6,10 +6,8 @@ import json
 import random
 import signal
 import subprocess
-import tempfile
 import time
 import unittest
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tests.support import (
@@ -19,6 +17,7 @@ from tests.support import (
     SLACK,
     SmallWebCase,
     clean_environment,
+    new_folder,
     small_web_environment,
 )
 
@@ -63,9 +62,7 @@ class InterruptCase(SmallWebCase):
 
     def setUp(self) -> None:
         super().setUp()
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(folder.name)
+        self.folder = new_folder(self)
         self.out = self.folder / "out.jsonl"
         self.source = random.Random(f"{self.id()} {SEED}")
 

@@ -350,7 +350,7 @@ def whole_agent() -> list[Check]:
                 "tool schema validation: query is a required string, nothing has a default",
                 properties["query"]["type"] == "string"
                 and schema["required"] == ["query"]
-                and "default" not in json.dumps(schema),
+                and not any("default" in one for one in properties.values()),
                 schema,
             ),
             (
@@ -550,8 +550,8 @@ def debug_command() -> list[Check]:
                 missing,
             ),
             (
-                "a missing key is an error document: SERPER_API_KEY is not set",
-                keyless["error"] == "SERPER_API_KEY is not set" and is_error(keyless, "auth"),
+                "a missing key is an error document: SERPER_API_KEY is not set.",
+                keyless["error"] == "SERPER_API_KEY is not set." and is_error(keyless, "auth"),
                 keyless,
             ),
             (

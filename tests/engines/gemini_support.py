@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import os
 import stat
-import tempfile
-from pathlib import Path
 from typing import Any
 
-from tests.support import FakeServerCase
+from tests.support import FakeServerCase, new_folder
 
 # What the user's own environment could change, beside what support.py takes away.
 UNSET = dict.fromkeys(
@@ -34,12 +32,11 @@ class GeminiCase(FakeServerCase):
 
     def fake_gcloud(self, body: str) -> str:
         """A PATH that starts with a gcloud shell script with this body."""
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        program = Path(folder.name) / "gcloud"
+        folder = new_folder(self)
+        program = folder / "gcloud"
         program.write_text(f"#!/bin/sh\n{body}\n")
         program.chmod(program.stat().st_mode | stat.S_IXUSR)
-        return f"{folder.name}{os.pathsep}{os.environ['PATH']}"
+        return f"{folder}{os.pathsep}{os.environ['PATH']}"
 
 
 def answer(

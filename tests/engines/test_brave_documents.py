@@ -12,12 +12,7 @@ from typing import Any
 
 import brave_search as brave
 from tests.engines.wire import SNAPSHOTS
-from tests.support import (
-    CannedCase,
-    FakeServerCase,
-    call_main,
-    copy_json,
-)
+from tests.support import CannedCase, FakeServerCase, call_main, copy_json
 
 TEA = "https://tea.example.org/green"
 MUTATIONS = 100  # broken answers of each command

@@ -16,14 +16,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import brave_search as brave
-from tests.support import (
-    CANARY,
-    SLACK,
-    CannedCase,
-    EnvironmentCase,
-    FakeServerCase,
-    call_main,
-)
+from tests.support import CANARY, SLACK, CannedCase, EnvironmentCase, FakeServerCase, call_main
 
 SCRIPT = "brave_search.py"
 

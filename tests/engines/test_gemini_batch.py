@@ -97,10 +97,7 @@ class Batch(GeminiCase):
 
     def test_a_search_that_hangs_ends_by_its_own_timeout(self) -> None:
         self.set_environment(GEMINI_API_KEY=f"hang-batch-{CANARY}")
-        for run in (
-            lambda queries, **params: self.batch(*queries, **params),
-            gemini.search_batch,
-        ):
+        for run in (lambda queries, **params: self.batch(*queries, **params), gemini.search_batch):
             started = time.monotonic()
             document = run(["a1", "a2", "a3", "a4"], timeout=0.4, workers=2)
             self.assertLess(time.monotonic() - started, 2 * 0.4 + SLACK)

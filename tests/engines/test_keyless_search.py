@@ -26,7 +26,6 @@ import threading
 import time
 import unittest
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any
 from unittest import mock
 from urllib.parse import parse_qsl, quote
@@ -46,6 +45,7 @@ from tests.support import (
     call_main,
     clean_environment,
     mutations,
+    new_folder,
     run_script,
     samples_folder,
 )
@@ -86,9 +86,7 @@ class KeylessCase(FakeServerCase):
 
     def setUp(self) -> None:
         super().setUp()
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(folder.name)
+        self.folder = new_folder(self)
         self.variables = {"GLSI_DB_PATH": str(self.folder / "glsi/cache.db")}
         self.set_environment(**self.variables)
         pacing._LOCAL.clear()
@@ -121,9 +119,7 @@ class CannedKeylessCase(CannedCase):
 
     def setUp(self) -> None:
         super().setUp()
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.set_environment(GLSI_DB_PATH=f"{folder.name}/cache.db")
+        self.set_environment(GLSI_DB_PATH=f"{new_folder(self)}/cache.db")
         pacing._LOCAL.clear()
 
 

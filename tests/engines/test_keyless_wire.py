@@ -17,11 +17,7 @@ NUMBERS = itertools.count()
 
 
 class KeylessWireTest(WireCase):
-    modules = (
-        "keyless_search",
-        "websearch.search.keyless",
-        "websearch.kit",
-    )
+    modules = ("keyless_search", "websearch.search.keyless", "websearch.kit")
     waiting = (*PACING, "websearch.base.http_client")
     folder = "keyless"
 

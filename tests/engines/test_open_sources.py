@@ -11,13 +11,11 @@ from __future__ import annotations
 import contextlib
 import itertools
 import re
-import tempfile
 import time
 import unittest
 import urllib.error
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any
 from unittest import mock
 
@@ -32,6 +30,7 @@ from tests.support import (
     FakeServerCase,
     Run,
     call_main,
+    new_folder,
     run_script,
     samples_folder,
     small_web_environment,
@@ -70,9 +69,7 @@ class OpenSourceCase(FakeServerCase):
 
     def use_folder(self, **variables: str) -> None:
         """Start with an empty store and pacing database."""
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.store = f"{folder.name}/cache.db"
+        self.store = f"{new_folder(self)}/cache.db"
         self.set_environment(GLSI_DB_PATH=self.store, **variables)
         pacing._LOCAL.clear()
 
@@ -277,11 +274,10 @@ class Callers(OpenSourceCase):
         self.assertIsNone(self.server.requests[0].header("authorization"))
 
     def test_a_token_is_in_no_output_log_or_store(self) -> None:
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        log = Path(folder.name) / "log.jsonl"
+        folder = new_folder(self)
+        log = folder / "log.jsonl"
         bad = f"bad-{TOKEN}"
-        environment = {**self.environment, "GLSI_DB_PATH": f"{folder.name}/cache.db"}
+        environment = {**self.environment, "GLSI_DB_PATH": f"{folder}/cache.db"}
         environment |= {"WEB_SEARCH_LOG": str(log)}
         words = ("sourdough bread", "--engine", "github", "--verbose")
         shown = ""
@@ -293,7 +289,7 @@ class Callers(OpenSourceCase):
             run_script(SCRIPT, *words, env={**environment, "GITHUB_TOKEN": bad}).code, 3
         )
         self.assertIn("GITHUB_TOKEN", shown)  # the hint names the variable
-        for path in Path(folder.name).iterdir():
+        for path in folder.iterdir():
             shown += path.read_bytes().decode("latin-1")
         self.assertNotIn(CANARY, shown)
 
@@ -335,9 +331,7 @@ class Callers(OpenSourceCase):
         self.assertEqual(pacing.present_state("arxiv").busy_until, 0.0)
 
     def test_contact_counts_only_in_the_environment(self) -> None:
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        secrets = Path(folder.name) / "secrets.yaml"
+        secrets = new_folder(self) / "secrets.yaml"
         secrets.write_text("WEB_SEARCH_CONTACT: ada@example.org\n", encoding="utf-8")
         secrets.chmod(0o600)
         self.use_folder(GLSI_RATE_LIMIT="100ms", WEB_SEARCH_SECRETS=str(secrets))
@@ -346,9 +340,7 @@ class Callers(OpenSourceCase):
         self.assertEqual(pacing.pace_of("wikipedia"), (0.4, 2))
 
     def test_a_token_of_the_secrets_file_raises_the_pace_too(self) -> None:
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        secrets = Path(folder.name) / "secrets.yaml"
+        secrets = new_folder(self) / "secrets.yaml"
         secrets.write_text(f"GITHUB_TOKEN: {TOKEN}\n", encoding="utf-8")
         secrets.chmod(0o600)
         self.use_folder(GLSI_RATE_LIMIT="1s")
@@ -371,11 +363,9 @@ class Limits(EnvironmentCase):
                     self.assertEqual(statuses, [200] * most + [429])
 
     def test_processes_at_once_keep_each_sources_limit(self) -> None:
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
         with FakeServer(limits=True) as server:
             environment = {**small_web_environment(server.url), "GLSI_RATE_LIMIT": "200ms"}
-            environment["GLSI_DB_PATH"] = f"{folder.name}/cache.db"
+            environment["GLSI_DB_PATH"] = f"{new_folder(self)}/cache.db"
 
             def ask(words: tuple[str, str]) -> Run:
                 query, engine = words

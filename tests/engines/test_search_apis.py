@@ -23,6 +23,7 @@ from tests.support import (
     FakeServerCase,
     Run,
     call_main,
+    new_folder,
     samples_folder,
     small_web_environment,
 )
@@ -46,9 +47,7 @@ class SearchApiCase(FakeServerCase):
 
     def setUp(self) -> None:
         super().setUp()
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.store = f"{folder.name}/cache.db"
+        self.store = f"{new_folder(self)}/cache.db"
         self.use()
 
     def use(self, **variables: str) -> None:

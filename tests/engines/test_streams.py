@@ -11,9 +11,7 @@ import json
 import os
 import resource
 import subprocess
-import tempfile
 import unittest
-from pathlib import Path
 from typing import Any
 
 from tests.support import (
@@ -25,6 +23,7 @@ from tests.support import (
     call_main,
     clean_environment,
     load_script,
+    new_folder,
 )
 
 KEY = "good-" + CANARY
@@ -39,9 +38,7 @@ BATCHES = {
 class StreamCase(FakeServerCase):
     def setUp(self) -> None:
         super().setUp()
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(folder.name)
+        self.folder = new_folder(self)
         self.out = self.folder / "out.jsonl"
 
     def start(self, script: str, *words: str, key: str = KEY, **streams: Any) -> Any:

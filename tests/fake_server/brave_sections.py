@@ -385,11 +385,7 @@ def _thumbnail(document: Document, **more: bool) -> Result:
         return {}
     address = f"https://{document.host}/thumbnail.jpg"
     return {
-        "thumbnail": {
-            "src": f"{IMAGE_HOST}/small/{document.host}.jpg",
-            "original": address,
-            **more,
-        }
+        "thumbnail": {"src": f"{IMAGE_HOST}/small/{document.host}.jpg", "original": address, **more}
     }
 
 

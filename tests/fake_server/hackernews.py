@@ -14,15 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from .engine_pages import query_fault, status_page
 from .messages import Answer, RecordedRequest, Route, ServerState, json_reply, route
-from .open_sources import (
-    WEB_PAGES,
-    created,
-    documents_on,
-    is_too_fast,
-    matching,
-    number_of,
-    utc,
-)
+from .open_sources import WEB_PAGES, created, documents_on, is_too_fast, matching, number_of, utc
 
 if TYPE_CHECKING:
     from .corpus import Document

@@ -18,7 +18,6 @@ import random
 import shutil
 import signal
 import sqlite3
-import tempfile
 import threading
 import time
 import unittest
@@ -38,6 +37,7 @@ from tests.support import (
     forget_rests,
     load_script,
     mutations,
+    new_folder,
     small_web_environment,
 )
 from tests.tools.faults import SAMPLES
@@ -235,12 +235,10 @@ class FuzzCase(EnvironmentCase):
     """A clean environment, a folder to be in, and the loop over the cases of a target."""
 
     def setUp(self) -> None:
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(folder.name)
+        self.folder = new_folder(self)
         before = Path.cwd()
         self.addCleanup(os.chdir, before)
-        os.chdir(folder.name)
+        os.chdir(self.folder)
         super().setUp()
         self.set_environment(**self.variables())
 

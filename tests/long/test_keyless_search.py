@@ -5,12 +5,10 @@ The only module to notice two of a hundred processes that ask at the same moment
 
 from __future__ import annotations
 
-import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
-from tests.support import FakeServerCase, Run
+from tests.support import FakeServerCase, Run, new_folder
 from websearch.engines.base import pacing
 
 SCRIPT = "keyless_search.py"
@@ -21,10 +19,9 @@ SEED = 6_004
 class ManyProcesses(FakeServerCase):
     def setUp(self) -> None:
         super().setUp()
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.path = Path(folder.name) / "cache.db"
-        self.variables = {"GLSI_DB_PATH": f"{folder.name}/cache.db"}
+        folder = new_folder(self)
+        self.path = folder / "cache.db"
+        self.variables = {"GLSI_DB_PATH": f"{folder}/cache.db"}
         self.set_environment(**self.variables)
 
     @staticmethod

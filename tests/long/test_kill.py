@@ -13,7 +13,6 @@ import signal
 import socket
 import sqlite3
 import subprocess
-import tempfile
 import threading
 import time
 import unittest
@@ -27,6 +26,7 @@ from tests.support import (
     SLACK,
     SmallWebCase,
     clean_environment,
+    new_folder,
     small_web_environment,
 )
 from tests.ways_in.http_support import ServerProcess, read_all, request
@@ -53,9 +53,7 @@ class KillCase(SmallWebCase):
 
     def setUp(self) -> None:
         super().setUp()
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(folder.name)
+        self.folder = new_folder(self)
         self.source = random.Random(f"{self.id()} {SEED}")
 
     def variables(self, **more: str) -> dict[str, str]:

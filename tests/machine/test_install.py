@@ -15,14 +15,13 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 import unittest
 import zipfile
 from pathlib import Path
 from unittest import mock
 
 from tests.fake_server.server import FakeServer
-from tests.support import CANARY, ROOT, clean_environment, load_script, run_script
+from tests.support import CANARY, ROOT, clean_environment, load_script, new_folder, run_script
 from websearch.machine import installation, packing, skill_files
 
 PARTS = (
@@ -63,9 +62,7 @@ class InstallCase(unittest.TestCase):
 
     def setUp(self) -> None:
         super().setUp()
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(os.path.realpath(folder.name))
+        self.folder = new_folder(self).resolve()
         self.home = self.folder / "home"
         self.home.mkdir()
         self.repository = self.folder / "repository"

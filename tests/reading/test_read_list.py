@@ -10,7 +10,6 @@ import json
 import os
 import signal
 import subprocess
-import tempfile
 import threading
 import time
 import unittest
@@ -29,6 +28,7 @@ from tests.support import (
     call_main,
     clean_environment,
     load_script,
+    new_folder,
     run_script,
 )
 from websearch import kit
@@ -48,9 +48,7 @@ class ListCase(SiteCase):
 
     def setUp(self) -> None:
         super().setUp()
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(folder.name)
+        self.folder = new_folder(self)
         self.out = self.folder / "pages.jsonl"
 
     def addresses(self, *paths: str) -> list[str]:

@@ -7,7 +7,15 @@ from pathlib import Path
 from typing import Any
 
 from tests.search.scripted_web import ScriptedWeb, story
-from tests.support import CANARY, EnvironmentCase, Run, call_main, load_script, run_script
+from tests.support import (
+    CANARY,
+    EnvironmentCase,
+    Run,
+    call_main,
+    load_script,
+    new_folder,
+    run_script,
+)
 from websearch.engines.base import result_pages
 
 OTTER, HERON, NEWT, TOAD = QUESTIONS = ("otter log", "heron log", "newt log", "toad log")
@@ -23,9 +31,7 @@ class BriefCase(EnvironmentCase):
         super().setUp()
         self.web = ScriptedWeb(SITES)
         self.addCleanup(self.web.close)
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(folder.name)
+        self.folder = new_folder(self)
         self.use(*self.engines)
 
     def store(self) -> str:

@@ -6,13 +6,12 @@ The only module to notice a focus that asks the wrong engines.
 from __future__ import annotations
 
 import json
-import tempfile
 import unittest
 from typing import Any
 from urllib.parse import parse_qsl
 
 from tests.fake_server import duckduckgo as fake_duckduckgo
-from tests.support import CANARY, CannedServer, SmallWebCase
+from tests.support import CANARY, CannedServer, SmallWebCase, new_folder
 from tests.ways_in.http_support import ServerProcess
 from tests.ways_in.mcp_support import Client
 from websearch.engines import table as engines
@@ -52,9 +51,7 @@ class FocusCase(SmallWebCase):
 
     def use(self, **variables: str) -> None:
         """Begin with an empty store and these variables."""
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.store = f"{folder.name}/cache.db"
+        self.store = f"{new_folder(self)}/cache.db"
         self.variables = {"GLSI_DB_PATH": self.store, "SEARXNG_BASE_URL": "", **variables}
         self.set_environment(**self.variables)
         pacing._LOCAL.clear()

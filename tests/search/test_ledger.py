@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
-import tempfile
 import time
 import unittest
 from concurrent.futures import ThreadPoolExecutor
@@ -16,7 +15,7 @@ from typing import Any
 from unittest import mock
 
 from tests.search.scripted_web import HANG_SECONDS, ScriptedWeb, story
-from tests.support import EnvironmentCase, Run, call_main, load_script, run_script
+from tests.support import EnvironmentCase, Run, call_main, load_script, new_folder, run_script
 from websearch import kit
 from websearch.engines.base import ledger
 from websearch.search import commands as search
@@ -34,9 +33,7 @@ class LedgerCase(EnvironmentCase):
         super().setUp()
         self.web = ScriptedWeb()
         self.addCleanup(self.web.close)
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.store = str(Path(folder.name) / "cache.db")
+        self.store = str(new_folder(self) / "cache.db")
         self.page = self.web.page("/otter", story("otter"))
         self.web.find(QUESTION, self.page)
         self.questions = [f"question {number}" for number in range(PROCESSES)]

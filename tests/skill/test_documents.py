@@ -24,6 +24,7 @@ from tests.support import (
     Run,
     call_main,
     load_script,
+    new_folder,
     run_script,
     small_web_environment,
 )
@@ -277,10 +278,8 @@ class EveryCommand(EnvironmentCase):
 
     def test_it_ends_with_exit_code_0_and_a_document(self) -> None:
         seen = 0
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
         self.addCleanup(os.chdir, Path.cwd())
-        os.chdir(folder.name)
+        os.chdir(new_folder(self))
         for path in DOCUMENTS:
             for command in commands(path):
                 if not command.startswith(f"uv run {PLACE}"):

@@ -11,11 +11,13 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 import unittest
-from pathlib import Path
+from typing import TYPE_CHECKING
 
-from tests.support import PYTHON, ROOT, SCRIPTS, clean_environment
+from tests.support import PYTHON, ROOT, SCRIPTS, clean_environment, new_folder
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 SOURCE = ROOT / "assets/opencode"
 FILES = {"plugin/index.ts", "tool/google_search.ts", "tool/shared/search_tools.ts"}
@@ -91,10 +93,9 @@ class Installer(unittest.TestCase):
     """`scripts/install.py opencode`, run as `make install-opencode` runs it."""
 
     def setUp(self) -> None:
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.home = Path(folder.name) / "home"
-        self.project = Path(folder.name) / "a project"
+        folder = new_folder(self)
+        self.home = folder / "home"
+        self.project = folder / "a project"
         self.config = self.home / ".config/opencode"
         for path in (self.home, self.project):
             path.mkdir()

@@ -900,6 +900,28 @@ class Unusable(StoreCase):
         self.assertLessEqual(self.path.stat().st_size, empty)
         self.assertEqual(self.use(self.open())[0]["content"]["query"], "q")
 
+    def test_disk_without_space_for_a_byte_can_be_cleared(self) -> None:
+        self.path.parent.mkdir()
+        disk = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(self.path.parent)]
+        if sys.platform != "linux" or subprocess.call(disk):
+            self.skipTest("only root can make a small disk")
+        self.addCleanup(subprocess.call, ["umount", str(self.path.parent)])
+        self.filled()
+        with (
+            contextlib.suppress(OSError),
+            (self.path.parent / "fill").open("wb", buffering=0) as fill,
+        ):
+            while fill.write(bytes(4_096)):
+                pass
+        store = self.open()
+        store.clear()
+        self.assertEqual(
+            (store.warnings, store.has_failed),
+            (["The disk is full: what was removed could not be counted."], False),
+        )
+        store.close()
+        self.assertEqual(self.urls(self.open(), "walrus"), [])
+
     def test_sqlite_without_full_text_stores_everything_else(self) -> None:
         class WithoutFullText(sqlite3.Connection):
             def execute(self, sql: str, *values: Any) -> Any:

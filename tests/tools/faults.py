@@ -407,11 +407,12 @@ def batch_types(commands: dict[str, Any]) -> list[str]:
 def tool_of(subject: Subject, tools: Any) -> tuple[str, dict[str, Any]] | None:
     """The MCP tool that runs a subject's command, with fixed arguments."""
     for name, tool in tools.TOOLS.items():
-        for entry in (tool, *tool.instead.values()):
-            if entry.command == subject.command and same_command(entry.module, subject):
+        for entry in (tool.command, *tool.instead.values()):
+            if same_command(entry, subject):
                 return name, {}
         for label, choices in tool.more_choices.items():
-            if subject.command in choices and same_command(tool.module, subject):
+            entry = tool.command._replace(name=subject.command)
+            if subject.command in choices and same_command(entry, subject):
                 return name, {label: subject.command}
     return None
 
@@ -420,21 +421,21 @@ def route_of(subject: Subject, routes: Any) -> tuple[str, dict[str, str]] | None
     """The path of the HTTP API that runs a subject's command, and its names of parameters."""
     for path, methods in routes.items():
         operation = methods.get("GET")
-        if not operation or operation.command != subject.command:
-            continue
-        if same_command(operation.module, subject):
+        if operation and operation.command and same_command(operation.command, subject):
             return path, operation.names
     return None
 
 
-def same_command(name: str, subject: Subject) -> bool:
-    """Whether a module's table has the subject's command; a script may take it from there.
+def same_command(served: Any, subject: Subject) -> bool:
+    """Whether a served command is the subject's, which a script may take from the same table.
 
     The script's may have further parameters, which only the command line takes.
     """
+    if served.name != subject.command:
+        return False
     own = load_script(subject.script).COMMANDS[subject.command]["params"]
-    params = load_script(name).COMMANDS.get(subject.command, {}).get("params")
-    return bool(params) and all(mine is other for mine, other in zip(params, own, strict=False))
+    params = served.spec()["params"]
+    return all(mine is other for mine, other in zip(params, own, strict=False))
 
 
 def sampled(cells: list[Cell]) -> list[Cell]:

@@ -8,7 +8,6 @@ import re
 import signal
 import socket
 import subprocess
-import tempfile
 import threading
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlencode, urlsplit
@@ -19,6 +18,7 @@ from tests.support import (
     CannedServer,
     FakeServerCase,
     clean_environment,
+    new_folder,
 )
 
 if TYPE_CHECKING:
@@ -160,9 +160,7 @@ class ServerCase(FakeServerCase):
         super().setUpClass()
         cls.searxng = CannedServer()
         cls.addClassCleanup(cls.searxng.close)
-        folder = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(folder.cleanup)
-        cls.folder = folder.name
+        cls.folder = str(new_folder(cls))
         cls.api = cls.start()
         cls.addClassCleanup(lambda: cls.api.process.poll() is None and cls.api.stop())
 

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import json
 import re
-import tempfile
 import unittest
 from typing import Any
 from urllib.parse import urlencode
 
 from tests.search.scripted_web import ScriptedWeb, story
-from tests.support import run_script
+from tests.support import new_folder, run_script
 from tests.ways_in.http_support import Answer, ServerProcess
 from tests.ways_in.mcp_support import Client
 
@@ -26,9 +25,7 @@ class BriefCase(unittest.TestCase):
     def setUp(self) -> None:
         self.web = ScriptedWeb(2)
         self.addCleanup(self.web.close)
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.variables = self.web.environment("serper", GLSI_DB_PATH=f"{folder.name}/cache.db")
+        self.variables = self.web.environment("serper", GLSI_DB_PATH=f"{new_folder(self)}/cache.db")
         self.shared = self.web.page("/shared", story("otter") + "\n\n" + story("heron"))
         self.own = self.web.page("/heron", story("heron", 60), site=1)
         self.web.find(OTTER, self.shared)

@@ -25,7 +25,7 @@ from unittest import mock
 from urllib.parse import quote, urlencode
 
 import http_server as command
-from tests.support import SLACK, EnvironmentCase, call_main, load_script, run_script
+from tests.support import SLACK, EnvironmentCase, call_main, load_script, new_folder, run_script
 from tests.ways_in.http_support import (
     SCRIPT,
     TOKEN,
@@ -681,9 +681,7 @@ class ServerDefaults(ServerCase):
 class Tokens(ServerCase):
     @classmethod
     def setUpClass(cls) -> None:
-        folder = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(folder.cleanup)
-        path = Path(folder.name) / "token"
+        path = new_folder(cls) / "token"
         path.write_text(TOKEN + "\n", encoding="utf-8")
         path.chmod(0o600)
         cls.arguments = ("--host", "0.0.0.0", "--token-file", str(path), "--allow-host", "box.test")

@@ -12,16 +12,14 @@ import random
 import signal
 import socket
 import sys
-import tempfile
 import time
 import unittest
 from concurrent.futures import ThreadPoolExecutor
 from email.message import Message
-from pathlib import Path
 from typing import Any, ClassVar
 from unittest import mock
 
-from tests.support import CANARY, SLACK, load_script
+from tests.support import CANARY, SLACK, load_script, new_folder
 from tests.ways_in.http_support import (
     TOKEN,
     Answer,
@@ -531,9 +529,7 @@ class Attacks(McpHttpCase):
 class Tokens(McpHttpCase):
     @classmethod
     def setUpClass(cls) -> None:
-        folder = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(folder.cleanup)
-        path = Path(folder.name) / "token"
+        path = new_folder(cls) / "token"
         path.write_text(TOKEN + "\n", encoding="utf-8")
         path.chmod(0o600)
         cls.arguments = ("--token-file", str(path))

@@ -335,7 +335,7 @@ class ListOfTools(SharedClient):
     def test_each_schema_is_flat_and_true_to_the_table_of_the_script(self) -> None:
         for tool in self.tools:
             entry = tools.TOOLS[tool["name"]]
-            table = entry.spec()["params"]
+            table = entry.command.spec()["params"]
             known = {
                 name: item for item in table for name in (item["name"], *item.get("aliases", ()))
             }

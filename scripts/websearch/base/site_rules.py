@@ -150,7 +150,7 @@ def without_refused(document: dict[str, Any]) -> int:
 def left_out_warning(left_out: int) -> str:
     """Return the sentence that counts the results excluded by the owner's rules."""
     results = "1 result was" if left_out == 1 else f"{left_out} results were"
-    return f"{results} omitted by the owner's rules ({ALLOW}, {BLOCK})."
+    return f"{results} left out by the owner's rules ({ALLOW}, {BLOCK})."
 
 
 def check_site(url: str) -> None:

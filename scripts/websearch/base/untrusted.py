@@ -6,7 +6,6 @@ text may contain program code, such as List<String>.
 
 from __future__ import annotations
 
-import html
 import re
 
 from websearch.kit import clean_text, without_live_links
@@ -36,6 +35,8 @@ def unescape(text: str) -> str:
     Numbers with ten or more digits are not characters; html.unescape would raise ValueError for
     thousands of digits.
     """
+    import html
+
     too_long = r"&#(?:\d{10,}|[xX][0-9a-fA-F]{10,});?"
     return html.unescape(re.sub(too_long, "\ufffd", text) if "&#" in text else text)
 

@@ -26,11 +26,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from websearch.base.shown_command import ShownCommand
     from websearch.check.draft import Cited, CitedParts
     from websearch.check.page_numbers import PageNumbers
     from websearch.check.quotations import ComparedText, Quotation
-    from websearch.kit import Document, ProgressCallback
+    from websearch.kit import Command, Document, ProgressCallback
     from websearch.reading.page import Page
 
 PAGE_TIMEOUT = 5.0  # seconds per page, redirects included; a source has no substitute
@@ -51,7 +50,7 @@ DEAD_LINK = "Cite a page that answers instead of a dead link."
 KNOWN_NAME = "example.com"  # a working network resolves it (RFC 2606)
 
 # fmt: off
-COMMANDS: dict[str, ShownCommand] = {
+COMMANDS: dict[str, Command] = {
     "check": {
         "to_markdown": to_markdown,
         "help": "check a draft's quotations and numbers against the pages it cites. Exit code 0: "

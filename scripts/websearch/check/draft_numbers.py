@@ -167,7 +167,7 @@ def without_name(found: re.Match[str]) -> str:
 
 
 def ratio_of(unit: str, other: str) -> Decimal:
-    """Return how many of another unit of the same dimension make a unit; 0 for other dimensions."""
+    """Return a unit's value in another unit; 0 if they differ in dimension."""
     (base, ratio), (same, its) = (RATIOS.get(name, (name, Decimal(0))) for name in (unit, other))
     return ratio / its if base == same and its else Decimal(0)
 

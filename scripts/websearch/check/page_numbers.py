@@ -305,7 +305,7 @@ class PageNumbers:
         return stems(self.text[piece.start : piece.end]), stems(self.head_of(found))
 
     def piece_of(self, found: Occurrence) -> Piece | None:
-        """Return the piece of an occurrence."""
+        """Return the piece of the page that contains an occurrence."""
         return self.pieces[found.piece] if self.pieces else None
 
     def sentence_of(self, found: Occurrence) -> tuple[int, str]:

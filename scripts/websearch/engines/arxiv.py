@@ -61,8 +61,7 @@ def first_request(params: dict[str, Any]) -> EngineRequest:
     """
     request = search_request(params, search_words(ENGINE, params["query"]))
     fewer_words = search_words(ENGINE, params["query"], FEWER_WORDS)
-    request.if_empty = search_request(params, fewer_words)
-    return request
+    return request._replace(if_empty=search_request(params, fewer_words))
 
 
 def search_request(params: dict[str, Any], words: str) -> EngineRequest:

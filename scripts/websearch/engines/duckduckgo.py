@@ -21,6 +21,7 @@ from websearch.engines.base.result_pages import (
     split_url,
     tidy_url,
     wall_signal,
+    with_address,
     with_class,
     within_limit,
 )
@@ -28,6 +29,7 @@ from websearch.kit import SearchError, drop_empty, quoted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Any
 
     from websearch.base.html_tree import Node
@@ -72,7 +74,8 @@ def first_request(params: dict[str, Any]) -> EngineRequest:
     request = form_request(params, {**form, **drop_empty({"df": period, "kp": safe})})
     if form["kl"] == ALL_REGIONS and params.get("language"):
         wanted = f"language {quoted(params['language'])}"
-        request.warning = f"DuckDuckGo has no region for {wanted}: all regions were searched."
+        warning = f"DuckDuckGo has no region for {wanted}: all regions were searched."
+        return request._replace(warning=warning)
     return request
 
 
@@ -87,7 +90,7 @@ def next_request(
     return form_request(params, form) if form else None
 
 
-def form_request(params: dict[str, Any], form: dict[str, str]) -> EngineRequest:
+def form_request(params: dict[str, Any], form: Mapping[str, str]) -> EngineRequest:
     """Return the POST request for a form."""
     from urllib.parse import urlencode
 
@@ -153,11 +156,11 @@ def read_answer(request: EngineRequest, response: Response) -> ResultPage:
 def parse_result_page(html: str) -> ResultPage:
     """Return the result page of the HTML endpoint."""
     nodes = read_nodes(html)
-    results = [
+    results = with_address(
         parse_result(block)
         for block in result_blocks(nodes, "div")
         if not has_class(block[0], "result--ad", "result--no-result")
-    ]
+    )
     empty = with_class(nodes, "no-results", "result--no-result") is not None
     return ResultPage(
         results=results,

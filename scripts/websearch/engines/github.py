@@ -86,14 +86,13 @@ def first_request(params: dict[str, Any]) -> EngineRequest:
     kind = [] if re.search(_IS_ISSUE, query) else ["is:issue"]  # without it, GitHub returns 422
     words, fewer = key_words(query), key_words(query, FEWER_WORDS)
     request = search_request(ISSUES, params, words, [*kind, *sites])
-    if fewer != words:
-        request.if_empty = search_request(ISSUES, params, fewer, [*kind, *sites])
+    wider = search_request(ISSUES, params, fewer, [*kind, *sites]) if fewer != words else None
     if kind:
         # Names and descriptions of repositories are short and contain few of a question's words.
-        request.also = search_request(REPOSITORIES, params, fewer, sites)
-        if request.if_empty:
-            request.if_empty.also = request.also
-    return request
+        also = search_request(REPOSITORIES, params, fewer, sites)
+        request = request._replace(also=also)
+        wider = wider and wider._replace(also=also)
+    return request._replace(if_empty=wider)
 
 
 def site_qualifier(site: str) -> str:

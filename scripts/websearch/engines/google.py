@@ -27,6 +27,7 @@ from websearch.engines.base.result_pages import (
     split_url,
     tidy_url,
     wall_signal,
+    with_address,
     with_class,
     within_limit,
 )
@@ -118,9 +119,9 @@ def parse_result_page(html: str) -> ResultPage:
     ends = [start for start, _, _ in links[1:]] + [len(nodes)]
     pairs = list(zip(links, ends, strict=False))
     pairs.sort(key=lambda pair: pair[0][2].tag != "h3")  # pages of quoted answers come last
-    results = [
+    results = with_address(
         parse_result(nodes[start:end], link, heading) for (start, link, heading), end in pairs
-    ]
+    )
     texts = (child for node in nodes for child in node.children if isinstance(child, str))
     empty = any(NOTHING_FOUND in text for text in texts)
     signal = google_signal(nodes) or wall_signal(nodes, empty)

@@ -59,7 +59,8 @@ def first_request(params: dict[str, Any]) -> EngineRequest:
     request = api_request(ENGINE, "/api/v1/search", fields)
     fewer = search_words(ENGINE, params["query"], FEWER_WORDS)
     if fewer != fields["query"]:
-        request.if_empty = api_request(ENGINE, "/api/v1/search", {**fields, "query": fewer})
+        further = api_request(ENGINE, "/api/v1/search", {**fields, "query": fewer})
+        return request._replace(if_empty=further)
     return request
 
 

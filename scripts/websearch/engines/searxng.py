@@ -5,14 +5,7 @@ from __future__ import annotations
 import re
 
 from websearch.engines.base.browser_headers import accept_language, locale_code
-from websearch.engines.base.engine import (
-    DAYS,
-    DAYS_HINT,
-    PLACES,
-    SAFE,
-    Engine,
-    own_server_login,
-)
+from websearch.engines.base.engine import DAYS, DAYS_HINT, PLACES, SAFE, Engine, own_server_login
 from websearch.engines.base.filters import query_with_sites
 from websearch.engines.base.messages import ResultPage
 from websearch.engines.base.result_pages import (
@@ -29,6 +22,7 @@ from websearch.engines.base.result_pages import (
     tidy_url,
     wall_error,
     wall_signal,
+    with_address,
     with_class,
     within_limit,
 )
@@ -108,8 +102,7 @@ def first_request(params: dict[str, Any]) -> EngineRequest:
     url = f"{ENGINE.base_url()}/search"
     html_page = get_request(url, drop_empty(fields), headers)
     json_page = get_request(url, {**html_page.fields, "format": "json"}, headers)
-    json_page.otherwise = html_page
-    return json_page
+    return json_page._replace(otherwise=html_page)
 
 
 def next_request(
@@ -177,10 +170,10 @@ def parse_json(answer: dict[str, Any]) -> ResultPage:
     if not isinstance(answer.get("results"), list):
         message = f"SearXNG's answer contains no results: {shorten(dump_json(answer), 200)}"
         raise SearchError("provider", message, "Check the server's log.", status=200)
-    results = [
+    results = with_address(
         api_result(*(item.get(name) for name in ("title", "url", "content", "publishedDate")))
         for item in list_field(answer, "results")
-    ]
+    )
     suggestions = (api_texts(answer.get(name), "title") for name in ("corrections", "suggestions"))
     return ResultPage(
         results=results,
@@ -194,7 +187,7 @@ def parse_json(answer: dict[str, Any]) -> ResultPage:
 def parse_html(html: str) -> ResultPage:
     """Return the result page in the server's own HTML."""
     nodes = read_nodes(html)
-    results = [parse_article(block) for block in result_blocks(nodes, "article")]
+    results = with_address(parse_article(block) for block in result_blocks(nodes, "article"))
     failures, name = [], ""
     for node in nodes:
         if has_class(node, "engine-name"):

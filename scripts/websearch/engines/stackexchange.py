@@ -8,7 +8,7 @@ import time
 from websearch.engines.base.days import day_of, period
 from websearch.engines.base.engine import HOURS, Engine
 from websearch.engines.base.filters import site_filter
-from websearch.engines.base.messages import ApiValue, Quota, ResultPage
+from websearch.engines.base.messages import EngineAnswer, Quota, ResultPage
 from websearch.engines.base.open_sources import (
     FEWER_WORDS,
     api_request,
@@ -88,7 +88,8 @@ def first_request(params: dict[str, Any]) -> EngineRequest:
     request = api_request(ENGINE, "/2.3/search/advanced", fields)
     fewer = search_words(ENGINE, params["query"], FEWER_WORDS)
     if fewer != fields["q"]:
-        request.if_empty = api_request(ENGINE, "/2.3/search/advanced", {**fields, "q": fewer})
+        further = api_request(ENGINE, "/2.3/search/advanced", {**fields, "q": fewer})
+        return request._replace(if_empty=further)
     return request
 
 
@@ -115,19 +116,18 @@ def read_answer(request: EngineRequest, response: Response) -> ResultPage:
     return ResultPage(results=results, quota=items.quota, pause=items.pause)
 
 
-def read_items(response: Response) -> ApiValue:
+def read_items(response: Response) -> EngineAnswer:
     """Return a response's items with its quota and pause; raises SearchError."""
     response = unpacked(response)
     if response.status != 200:
         raise api_error(response)
     answer = good_answer(ENGINE, response)
-    items = ApiValue(value=listed_items(ENGINE, answer, "items"))
     remaining, pause = answer.get("quota_remaining"), answer.get("backoff")
-    if isinstance(remaining, int):
-        items.quota = Quota(remaining, QUOTA_SECONDS)
-    if isinstance(pause, (int, float)):
-        items.pause = float(pause)
-    return items
+    return EngineAnswer(
+        listed_items(ENGINE, answer, "items"),
+        quota=Quota(remaining, QUOTA_SECONDS) if isinstance(remaining, int) else None,
+        pause=float(pause) if isinstance(pause, (int, float)) else 0.0,
+    )
 
 
 def unpacked(response: Response) -> Response:

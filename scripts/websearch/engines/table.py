@@ -25,7 +25,7 @@ from websearch.engines import (
     stackexchange,
     wikipedia,
 )
-from websearch.engines.base.engine import Host
+from websearch.engines.base.engine import Engine
 from websearch.engines.base.search_apis import ApiEngine
 from websearch.engines.own_engines import own_engines
 from websearch.kit import SearchError, quoted, read_secrets
@@ -33,8 +33,6 @@ from websearch.kit import SearchError, quoted, read_secrets
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
-
-    from websearch.engines.base.engine import Engine
 
 # name -> engine, in the order of `auto`: keys first, because an engine with a key is reliable.
 ENGINES: dict[str, Engine] = {
@@ -49,7 +47,7 @@ ENGINES: dict[str, Engine] = {
 GITHUB_RAW = ("GITHUB_RAW_BASE_URL", "https://raw.githubusercontent.com")
 # Hosts that are read at a limited pace, like engines.
 READ_HOSTS = {
-    "wayback": Host(
+    "wayback": Engine(
         name="wayback",
         title="The Internet Archive",
         address=("WAYBACK_BASE_URL", "https://web.archive.org"),
@@ -57,13 +55,13 @@ READ_HOSTS = {
         interval=2.7,
         burst=2,
     ),
-    "reddit": Host(
+    "reddit": Engine(
         name="reddit",
         title="Reddit",
         address=("REDDIT_BASE_URL", "https://www.reddit.com"),
         interval=30.0,  # for feeds without a login; beyond that, Reddit answers with 429
     ),
-    "x": Host(name="x", title="X", address=("X_BASE_URL", "https://publish.x.com"), interval=1.0),
+    "x": Engine(name="x", title="X", address=("X_BASE_URL", "https://publish.x.com"), interval=1.0),
 }
 SPELLINGS = {  # what people write
     "ddg": "duckduckgo", "searx": "searxng", "wiki": "wikipedia", "stackoverflow": "stackexchange",
@@ -98,7 +96,7 @@ def keyless_engines() -> list[str]:
     return [name for name, engine in ENGINES.items() if engine.needs_no_key()]
 
 
-def host_of(name: str) -> Host:
+def host_of(name: str) -> Engine:
     """Return an engine, or a host that is read at a limited pace."""
     return ENGINES.get(name) or READ_HOSTS[name]
 

@@ -75,7 +75,8 @@ def first_request(params: dict[str, Any]) -> EngineRequest:
     headers = {"Accept": "application/json", "User-Agent": identified_agent()}
     request = get_request(url, fields, headers)
     if params.get("language") and ENGINE.has_other_address():
-        request.warning = "WIKIPEDIA_BASE_URL is a single wiki, so language was not applied."
+        warning = "WIKIPEDIA_BASE_URL is a single wiki, so language was not applied."
+        return request._replace(warning=warning)
     return request
 
 

@@ -108,12 +108,12 @@ def check_secrets_file() -> list[Line]:
     if os.name == "posix" and os.stat(path).st_mode & 0o077:
         lines.append(warning(name, f"Others can read {path}.", f"Run: chmod 600 '{path}'"))
     invalid = [
-        str(number)
+        f"line {number}"
         for number, line in enumerate(text.splitlines(), 1)
         if not re.match(r"\s*(#|$|[A-Z][A-Z0-9_]*\s*:)", line)
     ]
     if invalid:
-        message = f"{path}: these lines are not of the form NAME: value: {', '.join(invalid[:5])}."
+        message = f"{path}: not of the form NAME: value: {', '.join(invalid[:5])}."
         hint = "Write lines such as SERPER_API_KEY: ... or comments with #."
         lines.append(warning(name, message, hint))
     defaults = ", ".join(f"{name} {value}" for name, value in user_defaults().items())
@@ -301,7 +301,7 @@ def check_store() -> list[Line]:
         return [warning(name, message, hint)]
     if not os.path.exists(path):
         return [ok(name, f"nothing stored yet (it would be {path})")]
-    contents = f"{facts['answers']} answers, {facts['pages']} pages"
+    contents = f"answers: {facts['answers']}, pages: {facts['pages']}"
     return [ok(name, f"{path} ({facts['bytes'] / 1e6:.1f} MB, {contents})")]
 
 
@@ -497,7 +497,7 @@ def to_markdown(document: Document) -> str:
             return "\n".join(plans) or "Nothing would be sent."
         return key_file.to_markdown(document)
     lines = [
-        f"- {line['status']:<8} {line['name']}: {line['message']} {line.get('hint', '')}".rstrip()
+        f"- {line['status']} {line['name']}: {line['message']} {line.get('hint', '')}".rstrip()
         for line in document["checks"]
     ]
     statuses = [line["status"] for line in document["checks"]]

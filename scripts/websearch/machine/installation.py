@@ -222,11 +222,7 @@ def install_opencode(target: Path) -> list[str]:
         "The tool looks for the scripts in the skills folders of opencode. To use the scripts of "
     )
     where += f"this folder:\n  export WEB_SEARCH_SKILL_DIR='{ROOT}'"
-    return [
-        *write_marked(files, PLAIN),
-        where,
-        "Restart opencode; it loads tools when it starts.",
-    ]
+    return [*write_marked(files, PLAIN), where, "Restart opencode; it loads tools when it starts."]
 
 
 def uninstall_opencode(target: Path) -> list[str]:

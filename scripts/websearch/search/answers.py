@@ -146,7 +146,7 @@ def store_answer(answer: Answer, store: PageStore) -> None:
     content = {
         "query": answer.question.text,
         "engine": answer.engine,
-        "count": answer.question.count,
+        "count": answer.question.wanted,
         "results": results,
         "fetched_at": answer.fetched_at,
         "urls": [result["url"] for result in results],
@@ -188,7 +188,7 @@ def take_stored(answer: Answer, engine: str, store: PageStore, max_age: float | 
     count, results, fetched_at = map(content.get, ("count", "results", "fetched_at"))
     usable = (
         isinstance(count, int)
-        and count >= answer.question.count
+        and count >= answer.question.wanted
         and content.get("engine") == engine
         and isinstance(fetched_at, str)
         and isinstance(results, list)
@@ -296,7 +296,7 @@ def planned_requests(answers: list[Answer], outcomes: list[Outcome]) -> DryRun:
         raise outcomes[0].error
     facts = facts_of(outcomes)
     cost = {
-        engine: planned_cost(engine, [one.question.count for one in good if one.engine == engine])
+        engine: planned_cost(engine, [one.question.wanted for one in good if one.engine == engine])
         for engine in facts.get("billed", ())
     }
     facts |= drop_empty({"cost": cost})

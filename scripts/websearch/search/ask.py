@@ -48,7 +48,7 @@ FIRST_SHARE = 0.6  # one engine's share of the remaining time if another may fol
 RESULT_PAGE = 10  # results per result page; all are stored, even if the question needs fewer
 MAX_NAMED = 3  # values in a warning
 OWN_DATES = (
-    "{} cannot filter by dates: results were omitted by the dates of their pages. Results without "
+    "{} cannot filter by date, so the results were filtered by their pages' dates. Results without "
     "a date were kept."
 )
 LATE_SECONDS = 0.5  # seconds from the deadline until a question is abandoned
@@ -64,7 +64,7 @@ def ask(questions: list[Question], call: Call) -> list[Outcome]:
     asked = [(question, engine) for question in questions for engine in question.engines]
     if call.report and len(asked) == 1:
         question, engine = asked[0]
-        call.report(f"asking {engine_order(engine)[0]}", 0, question.count + 1)
+        call.report(f"asking {engine_order(engine)[0]}", 0, question.wanted + 1)
     answers = ask_together(asked, call, None if len(asked) == 1 else call.report)
     failed = [answer for answer in answers if needs_fallback(answer) and not call.is_dry]
     done = {answer.number for answer in answers if not answer.error}
@@ -108,9 +108,7 @@ def ask_together(
     futures = [pool.submit(in_context(answer_question), *pair, call) for pair in asked]
     left = set(futures)
     try:
-        for pause in waits(
-            call.deadline + LATE_SECONDS
-        ):  # a later answer is replaced by late_answer
+        for pause in waits(call.deadline + LATE_SECONDS):  # then late_answer replaces the answer
             done, left = wait(left, pause, FIRST_COMPLETED)
             if report and done:
                 report("answers", len(asked) - len(left), len(asked))
@@ -183,7 +181,7 @@ def plan_answer(answer: Answer, engine: str, call: Call) -> None:
     Raises SearchError if the engine does not support the question, or if its budget is used up.
     """
     planned = engine_call(engine, answer.question.for_engine(engine), math.inf).planned_request()
-    answer.billed = plan_request(engine, answer.question.count, call.store, call.budget)
+    answer.billed = plan_request(engine, answer.question.wanted, call.store, call.budget)
     answer.engine, answer.request = engine, planned
 
 
@@ -202,11 +200,8 @@ def offer_stale(answer: Answer, order: list[str], store: PageStore, reason: Sear
         reason.hint = f"{reason.hint} {hint}".strip()
         answer.warnings.append(hint)
         return False
-    answer.engine, answer.results, answer.fetched_at = (
-        stored.engine,
-        stored.results,
-        stored.fetched_at,
-    )
+    answer.engine, answer.results = stored.engine, stored.results
+    answer.fetched_at = stored.fetched_at
     answer.from_cache = answer.is_stale = True
     answer.warnings.append(f"From an earlier search, because the new one failed: {reason.message}")
     return True
@@ -248,10 +243,10 @@ def fill_from_engine(answer: Answer, engine: str, call: Call) -> None:
     if reply.error:
         raise reply.error
     answer.engine, answer.fetched_at = engine, utc_time(time.time())
-    further = max(0, RESULT_PAGE - question.count)
+    further = max(0, RESULT_PAGE - question.wanted)
     answer.results = [
         dated_result(drop_empty({name: result.get(name) for name in RESULT_FIELDS}), time.time())
-        for result in [*reply.results[: question.count], *reply.further[:further]]
+        for result in [*reply.results[: question.wanted], *reply.further[:further]]
     ]
     answer.warnings += reply.warnings
     keep_to_filters(answer)
@@ -298,7 +293,7 @@ def keep_to_filters(answer: Answer) -> None:
         results = "1 result" if left_out == 1 else f"{left_out} results"
         title = ENGINES[engine].title
         period = since if ".." in since else f"the last {since}"
-        warnings.append(f"{results} from {title} left out: the date is not in {period}.")
+        warnings.append(f"{results} from {title} left out: dated outside {period}.")
     unclear = [
         written
         for result in in_period

@@ -22,16 +22,11 @@ from websearch.engines.base.result_pages import (
     canonical_url,
     on_asked_sites,
     other_sites_warning,
+    with_address,
 )
 from websearch.engines.base.turns import PacedEngine, note_outcome
 from websearch.engines.table import ENGINES, load_module
-from websearch.kit import (
-    MIN_TIMEOUT,
-    SearchError,
-    drop_empty,
-    error_document,
-    log_operation,
-)
+from websearch.kit import MIN_TIMEOUT, SearchError, drop_empty, error_document, log_operation
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,16 +42,7 @@ JSON_IS_OFF = (
     "JSON is disabled on this SearXNG, so its HTML page was read: add json to search.formats in "
     "its settings.yml."
 )
-RESULT_FIELDS = (
-    "title",
-    "url",
-    "snippet",
-    "date",
-    "age",
-    "author",
-    "license",
-    "text",
-)  # imported for callers
+RESULT_FIELDS = ("title", "url", "snippet", "date", "age", "author", "license", "text")
 
 
 @dataclass(slots=True, kw_only=True)
@@ -311,9 +297,9 @@ class ModuleCall(EngineCall):
             error=None if results else self.nothing_found(others),
             warnings=warnings,
             credits=sum(page.credits for page in pages) or None,
-            answers=pages[0].answers,
-            suggestions=pages[0].suggestions,
-            unresponsive_engines=pages[0].unresponsive_engines,
+            answers=[*pages[0].answers],
+            suggestions=[*pages[0].suggestions],
+            unresponsive_engines=[*pages[0].unresponsive_engines],
             further=asked[len(results) :],
         )
 
@@ -358,11 +344,12 @@ class ModuleCall(EngineCall):
         while following:
             request = following
             try:
-                pages.append(fetch(request, module.read_answer))
+                page = fetch(request, module.read_answer)
             except SearchError as error:
                 if not pages:
                     raise
                 return pages, error
+            pages.append(page._replace(results=with_address(page.results)))
             results = on_asked_sites(self.engine, merged_results(pages), self.filters)
             before, total = total, len(results)
             following = request.also

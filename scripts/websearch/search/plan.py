@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from websearch.base.words import script_language
 from websearch.engines.base.engine import FILTER_PARAMS, FILTERS
@@ -14,12 +14,7 @@ from websearch.engines.base.filters import (
     query_with_sites,
     site_filter,
 )
-from websearch.engines.table import (
-    ENGINES,
-    budgets,
-    chosen_engines,
-    focused_filters,
-)
+from websearch.engines.table import ENGINES, budgets, chosen_engines, focused_filters
 from websearch.kit import SearchError, check_value, drop_empty, quoted
 from websearch.search.defaults import SOFT_FILTERS, checked_defaults
 
@@ -49,14 +44,14 @@ CODES = {"country": country_code, "language": language_code}  # checks for codes
 STALE_HINT = "Name one {engine} and omit {focus}. Or omit {stale}."
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(NamedTuple):
     """A call's question and its engines.
 
     number: from 1. text: as the caller wrote it. words: without the operators that became filters.
     engines: names; "auto" means the first configured engine that answers. filters: from the caller.
-    soft_filters: sent only to engines that support them (soft_filters_for). stale: whether to use a
-    stored answer of any age if no engine answers; None: the call does not allow this.
+    soft_filters: sent only to engines that support them (soft_filters_for). wanted: the number of
+    results. stale: whether to use a stored answer of any age if no engine answers; None: the call
+    does not allow this.
     """
 
     number: int
@@ -66,7 +61,7 @@ class Question:
     filters: dict[str, Any]
     soft_filters: dict[str, Any]
     focus: str
-    count: int
+    wanted: int
     stale: bool | None = None
 
     def for_engine(self, engine: str) -> dict[str, Any]:
@@ -84,7 +79,7 @@ class Question:
                 message = f"{title} needs words; {quoted(self.text)} has only operators."
                 raise SearchError("invalid_input", message, "Add a word to the query.")
         focus = {"focus": self.focus} if self.is_news(engine) else {}
-        return {"query": words, "count": self.count, **focus, **filters}
+        return {"query": words, "count": self.wanted, **focus, **filters}
 
     def is_news(self, engine: str) -> bool:
         """Return whether an engine is queried for news, not for pages."""

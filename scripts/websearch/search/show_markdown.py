@@ -16,9 +16,6 @@ from websearch.kit import (
     one_line,
     quoted,
 )
-from websearch.markdown.sections import lower_headings
-from websearch.search.answers import spoken_questions
-from websearch.search.read_sources import SNIPPET_CHARS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,6 +30,8 @@ REASON_CHARS = 100  # characters per page that was not read
 
 def page_text(text: str) -> str:
     """Return page text to put below "## URL": no line looks like a border or a higher heading."""
+    from websearch.markdown.sections import lower_headings
+
     border = r"(?m)\n(?=[ \t]*(?:##[ \t]+\S*://|-{3,}[ \t]*$))"  # re finds \n quickly
     return lower_headings(re.sub(border, r"\n\\", f"\n{text}")[1:], 3)
 
@@ -68,9 +67,10 @@ def search_markdown(document: Document) -> str:
         "out of date" if document.get("stale") else "",
         f"today is {document['today']}" if "today" in document else "",
     ]
+    summary = ", ".join(filter(None, facts))
     return frame_markdown(
         document,
-        ", ".join(fact for fact in facts if fact),
+        summary[:1].upper() + summary[1:],
         fence_untrusted(sections) if sections else "",
         *last_lines(document),
     )
@@ -104,6 +104,8 @@ def joined_sections(items: list[dict[str, Any]]) -> str:
 
 def section_of(item: dict[str, Any]) -> str:
     """Return an item's section, or the beginning of its text if a bug prevents the section."""
+    from websearch.search.read_sources import SNIPPET_CHARS
+
     section: str | SearchError = result_or_error(item_markdown, item)
     if isinstance(section, SearchError):
         address = plain_address(item["url"])
@@ -114,6 +116,8 @@ def section_of(item: dict[str, Any]) -> str:
 
 def item_markdown(item: dict[str, Any]) -> str:
     """Return the section of a result or source: its URL, title and facts, then text or snippet."""
+    from websearch.search.answers import spoken_questions
+
     title = disarm_text(" ".join(str(item.get("title", "")).split()))
     number = f"[{item['number']}] " if "number" in item else ""
     read = f"read {item['fetched_at']}" if "fetched_at" in item else ""

@@ -213,20 +213,28 @@ class StoreFile:
             with contextlib.suppress(OSError):
                 os.remove(f"{self.path}.version-{version}")
         self.use(lambda db: db.execute("SELECT 1 FROM cache LIMIT 1").fetchone(), None)
-        if False in self._failed:
-            return False
+        could_read = False not in self._failed
         try:
-            with contextlib.suppress(*store_errors()):
-                self._empty()
-                return True
-            # A full disk has no space for a journal. In memory it needs none, if nobody else reads.
-            db = self._db or connect(self.path)
-            db.execute("PRAGMA journal_mode = MEMORY").fetchone()
+            if could_read:
+                with contextlib.suppress(*store_errors()):
+                    self._empty()
+                    return True
+            # A full disk has no space for a journal or its index. In memory they need none, if
+            # nobody else reads.
+            self.close()
+            self._db, self._version = open_store(self.path, alone=True)
+            self._db.execute("PRAGMA journal_mode = MEMORY").fetchone()
             self._empty()
-            db.execute("PRAGMA journal_mode = WAL").fetchone()
+            self._db.execute("PRAGMA locking_mode = NORMAL")
+            self._db.execute("PRAGMA journal_mode = WAL").fetchone()
         except store_errors() as error:
-            self._give_up(error, writing=True)
-        return not self._failed
+            if could_read:
+                self._give_up(error, writing=True)
+            return False
+        if not could_read:
+            self._failed.clear()
+            self.warnings[-1:] = ["The disk is full: what was removed could not be counted."]
+        return True
 
     def _give_up(self, error: Exception, writing: bool) -> None:
         """Warn, and stop writing to the store or stop using it."""
@@ -372,14 +380,17 @@ def keep_open() -> None:
     _kept = {} if _kept is None else _kept
 
 
-def open_store(path: str) -> tuple[sqlite3.Connection, int]:
+def open_store(path: str, alone: bool = False) -> tuple[sqlite3.Connection, int]:
     """Return a connection to a store, and its schema version: 0 for a new file or GLSI's.
 
+    alone: lock the file against others; then SQLite needs no file for the index of its journal.
     Removed rows are overwritten in the file. Raises sqlite3.Error, and OSError for a database of
     another program or a later version.
     """
     with contextlib.ExitStack() as stack:
         db = stack.enter_context(contextlib.closing(connect(path)))
+        if alone:
+            db.execute("PRAGMA locking_mode = EXCLUSIVE")
         version, program = (
             db.execute(f"PRAGMA {name}").fetchone()[0]
             for name in ("user_version", "application_id")

@@ -28,7 +28,7 @@ from websearch.kit import (
 from websearch.ways_in.desk import answers as desk
 from websearch.ways_in.http_messages import HttpError, check_token, document_answer, error_answer
 from websearch.ways_in.openapi import openapi_document
-from websearch.ways_in.served import Operation
+from websearch.ways_in.served import Operation, ServedCommand
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -72,32 +72,34 @@ COMMANDS: dict[str, kit.Command] = {
 # Path -> method -> operation.
 ROUTES: dict[str, dict[str, Operation]] = {
     "/search": {"GET": Operation(
-        module="websearch.search.commands", command="search", names={"query": "q"},
-        noted=True,
+        command=ServedCommand("websearch.search.commands", "search", noted=True),
+        names={"query": "q"},
         summary="Search the web; return ranked results and the text of their pages",
     )},
     "/brief": {"GET": Operation(
-        module="websearch.search.commands", command="brief", names={"queries": "q"},
-        noted=True,
+        command=ServedCommand("websearch.search.commands", "brief", noted=True),
+        names={"queries": "q"},
         summary="Answer several questions with one list of numbered sources",
     )},
     "/read": {"GET": Operation(
-        module="websearch.reading.read", command="read", names={"urls": "url"},
-        noted=True,
+        command=ServedCommand("websearch.reading.read", "read", noted=True),
+        names={"urls": "url"},
         summary="Fetch web pages and return their content as Markdown",
     )},
     "/recall": {"GET": Operation(
-        module="websearch.search.commands", command="recall", names={"query": "q"},
+        command=ServedCommand("websearch.search.commands", "recall"),
+        names={"query": "q"},
         summary="Search the text of pages fetched before, offline",
     )},
     "/check": {"POST": Operation(
-        module="websearch.check.check", command="check", body="text",
-        fixed={"quote": None, "url": None},  # for a quotation without a draft
+        # The fixed parameters are for a quotation without a draft.
+        command=ServedCommand("websearch.check.check", "check", fixed={"quote": None, "url": None}),
+        body="text",
         summary="Check a draft's quotations and numbers against the pages it cites",
     )},
     "/cache": {"DELETE": Operation(
-        module="websearch.search.commands", command="cache", names={"query": "q"},
-        fixed={"action": "clear"},
+        command=ServedCommand("websearch.search.commands", "cache", fixed={"action": "clear"}),
+        names={"query": "q"},
         summary="Forget the stored answers to a query; without q, everything",
     )},
     "/mcp": {"POST": Operation(
@@ -144,7 +146,7 @@ def find_answer(request: HttpRequest, settings: dict[str, Any]) -> Answer:
     if operation.body:
         params |= read_body(operation, request)
     if operation.command:
-        return command_answer(operation, params, settings)
+        return command_answer(operation, operation.command, params, settings)
     if request.path == "/mcp":
         from websearch.ways_in.mcp_http import answer_post
 
@@ -176,21 +178,21 @@ def find_operation(request: HttpRequest) -> Operation:
 
 
 def command_answer(
-    operation: Operation, params: dict[str, Any], settings: dict[str, Any]
+    operation: Operation, command: ServedCommand, params: dict[str, Any], settings: dict[str, Any]
 ) -> Answer:
     """Run an operation's command; return the response with its document or Markdown."""
     as_markdown = params.pop("format", "json") == "markdown"
-    fixed = {**operation.fixed, "verbose": settings["verbose"]}
-    document = operation.call({**settings["defaults"], **params, **fixed}, "HTTP")
+    fixed = {**command.fixed, "verbose": settings["verbose"]}
+    document = command.call({**settings["defaults"], **params, **fixed}, "HTTP")
     names = {name: item["name"] for name, item in parameters_of(operation).items()}
     document = spell_hints(document, names)
     if as_markdown:
         status, _, headers = document_answer(document)
-        text = operation.to_markdown(document) + "\n"
+        text = command.to_markdown(document) + "\n"
         return status, text, {**headers, "Content-Type": "text/markdown; charset=utf-8"}
     found_nothing = not document["ok"] and document["details"]["kind"] == "no_results"
-    if operation.command == "search" and (document["ok"] or found_nothing):
-        document = search_document(document, operation.load().consolidated_text(document))
+    if command.name == "search" and (document["ok"] or found_nothing):
+        document = search_document(document, command.load().consolidated_text(document))
     return document_answer(document)
 
 
@@ -219,9 +221,9 @@ def parameters_of(operation: Operation) -> dict[str, kit.Parameter]:
     """
     if not operation.command:
         return {}
-    names, table = operation.names, operation.spec()["params"]
+    names, table = operation.names, operation.command.spec()["params"]
     # A server does not read files for its clients.
-    omitted = {"input", operation.body, *operation.fixed}
+    omitted = {"input", operation.body, *operation.command.fixed}
     return {
         item["name"]: {**item, "name": names.get(item["name"], item["name"])}
         for item in [*table, *LIMITS]
@@ -243,6 +245,7 @@ def read_query(operation: Operation, query: str) -> dict[str, Any]:
         message = f"{quoted(query)} is not percent-encoded UTF-8."
         raise SearchError("invalid_input", message, "Encode the text as UTF-8.") from None
     entries = parameters_of(operation)
+    clears = operation.command is not None and operation.command.name == "cache"
     table = kit.parameter_names([*entries.values()]) | entries
     for key, text in pairs:
         word = kit.spelled_name(key)
@@ -254,7 +257,7 @@ def read_query(operation: Operation, query: str) -> dict[str, Any]:
             raise SearchError("invalid_input", message, hint)
         item = table[word]
         # Without this error, a DELETE would clear everything.
-        if not text.strip() and (item.get("required") or operation.command == "cache"):
+        if not text.strip() and (item.get("required") or clears):
             message = f"{item['name']} is empty."
             raise SearchError("invalid_input", message, f"It is: {item['help']}.")
     params = kit.read_params(table, pairs, once=True)
@@ -367,12 +370,7 @@ def serve_until_signal(server: ApiServer) -> Document:
     sys.stderr.write(f"listening on {address}\n")
     sys.stderr.flush()
     server.serve()
-    return {
-        "ok": True,
-        "provider": "http_server",
-        "address": address,
-        "requests": server.requests,
-    }
+    return {"ok": True, "provider": "http_server", "address": address, "requests": server.requests}
 
 
 def port_from_environment() -> int:

@@ -284,8 +284,7 @@ def main(description: str, argv: list[str] | None) -> int:
     call.add_argument("arguments", nargs="?", default="{}")
     known = (*commands.choices, "-h", "--help", "--version")
     try:
-        hint = kit.nearest(given[0], known, "word")
-        if hint and given[0] not in known:
+        if given[0] not in known and (hint := kit.nearest(given[0], known, "word")):
             parser.error(f"{kit.quoted(given[0])} is not a command. {hint}")
         words = parser.parse_args(given)
         return (

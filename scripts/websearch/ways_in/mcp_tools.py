@@ -10,7 +10,7 @@ import functools
 import os
 import re
 import time
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from websearch.base.http_client import warn_once
 from websearch.base.site_rules import OWNER_HINT, left_out_warning, without_refused
@@ -45,7 +45,7 @@ from websearch.ways_in.served import ServedCommand, parameter_schema
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from types import ModuleType
     from typing import Any
 
@@ -79,8 +79,7 @@ CLEARS_OWN_STORE = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tool(ServedCommand):
+class Tool(NamedTuple):
     """A tool of the server.
 
     keys: variables; the tool is listed if one of them is set; (): it is listed only on request;
@@ -92,14 +91,15 @@ class Tool(ServedCommand):
     """
 
     title: str
+    command: ServedCommand
     description: str
     doing: str
     annotations: dict[str, bool]
     arguments: list[str | tuple[str, str]]
     keys: tuple[str, ...] | None = None
-    help: dict[str, str] = field(default_factory=dict)
-    more_choices: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    instead: dict[str, ServedCommand] = field(default_factory=dict)
+    help: Mapping[str, str] = {}
+    more_choices: Mapping[str, tuple[str, ...]] = {}
+    instead: Mapping[str, ServedCommand] = {}
     free_with: tuple[str, ...] = ()
 
 
@@ -107,8 +107,8 @@ class Tool(ServedCommand):
 TOOLS: dict[str, Tool] = {
     "web_search": Tool(
         title="Search the web",
-        module="websearch.search.commands", command="search",
-        noted=True, doing="searching", annotations=READS_THE_WEB,
+        command=ServedCommand("websearch.search.commands", "search", noted=True),
+        doing="searching", annotations=READS_THE_WEB,
         # No anyOf: model providers refuse a whole tool list for one at the top of a schema.
         description="For a question: search the web, read the pages found (a URL: "
         "read_page). Pass query or, to research, queries: one brief, numbered sources.",
@@ -117,9 +117,7 @@ TOOLS: dict[str, Tool] = {
             "site", "exclude_site", "stale", "max_chars",
         ],
         instead={
-            "queries": ServedCommand(
-                module="websearch.search.commands", command="brief", noted=True,
-            ),
+            "queries": ServedCommand("websearch.search.commands", "brief", noted=True),
         },
         help={
             "queries": "instead of query: answered together",
@@ -132,8 +130,8 @@ TOOLS: dict[str, Tool] = {
     ),
     "read_page": Tool(
         title="Read web pages",
-        module="websearch.reading.read", command="read",
-        noted=True, doing="reading", annotations=READS_THE_WEB,
+        command=ServedCommand("websearch.reading.read", "read", noted=True),
+        doing="reading", annotations=READS_THE_WEB,
         description="For known URLs: the pages as Markdown. Pass query for the passages "
         "that answer it.",
         arguments=[
@@ -154,7 +152,7 @@ TOOLS: dict[str, Tool] = {
     ),
     "recall": Tool(
         title="Search pages read before",
-        module="websearch.search.commands", command="recall",
+        command=ServedCommand("websearch.search.commands", "recall"),
         doing="searching the store", annotations=READS_THE_STORE,
         description="Offline: search the pages read before.",
         arguments=["query", "count", "site", "max_chars"],
@@ -162,7 +160,7 @@ TOOLS: dict[str, Tool] = {
     ),
     "check_quotes": Tool(
         title="Check quotations",
-        module="websearch.check.check", command="check",
+        command=ServedCommand("websearch.check.check", "check"),
         doing="reading the sources", annotations=READS_THE_WEB,
         description="Before you answer: check your quotations and numbers against their sources.",
         arguments=["text"],
@@ -170,7 +168,7 @@ TOOLS: dict[str, Tool] = {
     ),
     "grounded_search": Tool(
         title="Ask Google through Gemini",
-        module="gemini_search", command="search",
+        command=ServedCommand("gemini_search", "search"),
         keys=(
             "GEMINI_API_KEY", "GOOGLE_API_KEY", "VERTEX_API_KEY", "GOOGLE_CLOUD_PROJECT",
             "CODE_ASSIST_ACCESS_TOKEN",
@@ -190,7 +188,7 @@ TOOLS: dict[str, Tool] = {
     ),
     "google_search": Tool(
         title="Search Google",
-        module="serper_search", command="search",
+        command=ServedCommand("serper_search", "search"),
         keys=ENGINES["serper"].keys,
         doing="searching Google", annotations=READS_THE_WEB,
         description="If Google's ranking or filters matter: its results.",
@@ -205,7 +203,7 @@ TOOLS: dict[str, Tool] = {
     ),
     "brave_web_search": Tool(
         title="Search Brave",
-        module="brave_search", command="web", run="run_web_search",
+        command=ServedCommand("brave_search", "web", run="run_web_search"),
         keys=ENGINES["brave"].keys,
         doing="searching Brave", annotations=READS_THE_WEB,
         description="For FAQ, discussions, news, videos: Brave's result list.",
@@ -219,7 +217,7 @@ TOOLS: dict[str, Tool] = {
     ),
     "brave_summarizer": Tool(
         title="Summary by Brave",
-        module="brave_search", command="summarizer",
+        command=ServedCommand("brave_search", "summarizer"),
         keys=(),
         doing="waiting for the summary", annotations=READS_THE_WEB,
         description="Brave's summary of a search: discontinued Pro AI plan only.",
@@ -231,7 +229,7 @@ TOOLS: dict[str, Tool] = {
     ),
     "brave_context": Tool(
         title="Passages by Brave",
-        module="brave_search", command="context",
+        command=ServedCommand("brave_search", "context"),
         keys=ENGINES["brave"].keys,
         doing="collecting passages", annotations=READS_THE_WEB,
         description="For passages of many pages, by Brave.",
@@ -242,12 +240,11 @@ TOOLS: dict[str, Tool] = {
     ),
     "clear_cache": Tool(
         title="Clear the store",
-        module="websearch.search.commands", command="cache",
+        command=ServedCommand("websearch.search.commands", "cache", fixed={"action": "clear"}),
         doing="clearing", annotations=CLEARS_OWN_STORE,
         description="To forget what is stored: one query, or everything.",
         arguments=["query"],
         help={"query": "as it was searched; without it, everything"},
-        fixed={"action": "clear"},
     ),
 }
 # fmt: on
@@ -281,7 +278,7 @@ def tool_parameters(name: str) -> dict[str, Parameter]:
     """
     tool = TOOLS[name]
     table: dict[str, Parameter] = {MAX_CHARS["name"]: MAX_CHARS}
-    for entry in (*tool.instead.values(), tool):  # the tool's own command comes last and wins
+    for entry in (*tool.instead.values(), tool.command):  # its own command comes last and wins
         table |= {parameter["name"]: parameter for parameter in entry.spec()["params"]}
     shown = {}
     for argument in tool.arguments:
@@ -417,7 +414,7 @@ def run_tool(
     name: str, arguments: object, report: ProgressCallback, caller: str
 ) -> tuple[Document, ServedCommand]:
     """Run a tool's command; return its document and the command. Never raises."""
-    command: ServedCommand = TOOLS[name]
+    command = TOOLS[name].command
     warnings: list[str] = []
     try:
         params = tool_params(name, arguments, warnings)
@@ -471,8 +468,8 @@ def chosen_command(name: str, params: dict[str, Any]) -> ServedCommand:
             return other
     for label, choices in tool.more_choices.items():
         if params.get(label) in choices:
-            return ServedCommand(module=tool.module, command=params.pop(label))
-    return tool
+            return ServedCommand(tool.command.module, params.pop(label))
+    return tool.command
 
 
 def run_metered(tool: Tool, params: dict[str, Any], run: Callable[[], Document]) -> Document:
@@ -483,9 +480,8 @@ def run_metered(tool: Tool, params: dict[str, Any], run: Callable[[], Document])
     from websearch.engines.base.ledger import begin_request, budget_warnings, end_request
     from websearch.store.page_store import PageStore
 
-    paid = [
-        name for name, engine in ENGINES.items() if engine.paid and engine.module == tool.module
-    ]
+    module = tool.command.module
+    paid = [name for name, engine in ENGINES.items() if engine.paid and engine.module == module]
     if not paid or any(params.get(name) for name in tool.free_with):
         return run()
     store = PageStore()
@@ -556,13 +552,15 @@ def may_be_mistaken(name: str, spelled: str, known: Iterable[str]) -> bool:
 
     if not TOOLS[name].annotations["readOnlyHint"] or spelled in {**SYNONYMS, **NO_SYNONYMS}:
         return True
-    words = {*spelled.split("_")} & {*known} or spelled in TOOLS[name].spec().get("cannot", {})
+    cannot = TOOLS[name].command.spec().get("cannot", {})
+    words = {*spelled.split("_")} & {*known} or spelled in cannot
     return bool(words or difflib.get_close_matches(spelled[:100], known, 1, LEAST_LIKENESS))
 
 
 def unknown_argument(name: str, key: str, spelled: str, labels: list[str]) -> SearchError:
     """Return the error for an unknown argument. spelled: its name in the table's style."""
-    reason = TOOLS[name].spec().get("cannot", {}).get(spelled) or NO_SYNONYMS.get(spelled, "")
+    cannot = TOOLS[name].command.spec().get("cannot", {})
+    reason = cannot.get(spelled) or NO_SYNONYMS.get(spelled, "")
     hint = reason or nearest(spelled, labels, "argument")
     hint = f"{hint} The arguments are {', '.join(labels)}.".strip()
     return SearchError("invalid_input", f"{name} has no argument {quoted(key)}.", hint)
@@ -591,7 +589,7 @@ def tool_text(
     details = object_field(document, "details")
     is_bare = kind == "no_results" and document.keys() <= NOTHING_BUT_ERROR
     if is_usable and not is_bare:
-        command = command or TOOLS[name]
+        command = command or TOOLS[name].command
         to_markdown = command.to_markdown
         expendable = command.spec().get("expendable", ())
     lacks_key = kind == "auth" and "status" not in details  # no request was answered

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from websearch.kit import LEAST_MAX_CHARS, drop_empty
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from types import ModuleType
     from typing import Any
 
@@ -28,19 +29,18 @@ VALUE_SCHEMAS: dict[str, dict[str, Any]] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ServedCommand:
+class ServedCommand(NamedTuple):
     """A command that servers run.
 
-    module, command: the module whose COMMANDS has the command's parameters. run: the function in
-    the module (default: run_COMMAND). fixed: parameters with fixed values. noted: the function
+    module, name: the module whose COMMANDS has the command's parameters. run: the function in
+    the module (default: run_NAME). fixed: parameters with fixed values. noted: the function
     takes the caller, for the history.
     """
 
     module: str
-    command: str
+    name: str
     run: str = ""
-    fixed: dict[str, Any] = field(default_factory=dict)
+    fixed: Mapping[str, Any] = {}
     noted: bool = False
 
     def load(self) -> ModuleType:
@@ -51,14 +51,14 @@ class ServedCommand:
 
     def spec(self) -> Command:
         """Return the command's entry in COMMANDS. Raises ImportError."""
-        entry: Command = self.load().COMMANDS[self.command]
+        entry: Command = self.load().COMMANDS[self.name]
         return entry
 
     def to_markdown(self, document: Document) -> str:
         """Return one of the command's documents as Markdown. Raises ImportError."""
         module = self.load()
         # A module with only one kind of document has a single function for it.
-        show = module.COMMANDS[self.command].get("to_markdown") or module.to_markdown
+        show = module.COMMANDS[self.name].get("to_markdown") or module.to_markdown
         text: str = show(document)
         return text
 
@@ -69,24 +69,22 @@ class ServedCommand:
         from websearch.store.database import keep_open
 
         keep_open()
-        run = getattr(self.load(), self.run or f"run_{self.command}")
+        run = getattr(self.load(), self.run or f"run_{self.name}")
         asked_by = {"caller": caller} if self.noted else {}
         document: Document = run(params, report, **asked_by)
         return document
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Operation(ServedCommand):
+class Operation(NamedTuple):
     """An operation of the HTTP API; if it has no command, the API itself answers.
 
     names: parameter -> its name in the API, which is an alias in the command's table. body: the
     parameter in the body; "" if the operation takes no body.
     """
 
-    module: str = ""
-    command: str = ""
     summary: str
-    names: dict[str, str] = field(default_factory=dict)
+    command: ServedCommand | None = None
+    names: Mapping[str, str] = {}
     body: str = ""
 
 

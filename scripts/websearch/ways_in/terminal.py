@@ -6,10 +6,8 @@ The content is the Markdown for models. Agents in a pseudo-terminal get the Mark
 from __future__ import annotations
 
 import re
-import shutil
 import sys
 import time
-from dataclasses import dataclass, field
 
 from websearch.kit import (
     WEB_ADDRESS,
@@ -19,8 +17,6 @@ from websearch.kit import (
     object_field,
     one_line,
 )
-from websearch.ways_in.best_passages import best_passages, query_words, unanswered_questions
-from websearch.ways_in.terminal_markdown import BOLD, DIM, RED, Renderer, filled, styled
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,6 +24,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from websearch.kit import Document, ProgressCallback
+    from websearch.ways_in.terminal_markdown import Renderer
 
 WIDEST_TEXT = 100  # columns: longer lines are hard to read
 USUAL_WIDTH = 80  # columns at an unknown width
@@ -51,13 +48,15 @@ def is_piping() -> bool:
 
 def terminal_width() -> int:
     """Return the number of columns for text at this terminal."""
-    # Python 3.10 reports 0 columns for a terminal of unknown width.
-    return min(WIDEST_TEXT, shutil.get_terminal_size().columns or USUAL_WIDTH)
+    return min(WIDEST_TEXT, screen_width())
 
 
 def screen_width() -> int:
     """Return the number of columns of this terminal, which tables can use."""
-    return max(terminal_width(), shutil.get_terminal_size().columns)
+    import shutil
+
+    # Python 3.10 reports 0 columns for a terminal of unknown width.
+    return shutil.get_terminal_size().columns or USUAL_WIDTH
 
 
 def to_terminal(document: Document, to_markdown: Callable[[Document], str]) -> str:
@@ -101,16 +100,15 @@ def open_in_browser(url: str) -> bool:
     return bool(re.match(WEB_ADDRESS, url)) and webbrowser.open(url)
 
 
-@dataclass
 class View:
-    """The view of a call: the program's name, its parameters and whether to show all passages."""
+    """The view of a call: whether to show all passages, the parameters and the program's name."""
 
-    program: str = "web_search.py"
-    is_full: bool = True
-    params: dict[str, Any] = field(default_factory=dict)
-    started: float = field(default_factory=time.monotonic)
-    opened: int = 0  # number of the opened result; 0 if none is opened
-    document: Document = field(default_factory=dict)
+    def __init__(self, is_full: bool = True, params: dict[str, Any] | None = None) -> None:
+        self.is_full, self.params = is_full, params or {}
+        self.program = "web_search.py"
+        self.started = time.monotonic()
+        self.opened = 0  # number of the opened result; 0 if none is opened
+        self.document: Document = {}
 
     def noting(self, run: Callable[..., Document]) -> Callable[..., Document]:
         """Return a function that runs a command and keeps its parameters and document."""
@@ -130,6 +128,9 @@ class View:
 
     def for_people(self, document: Document, to_markdown: Callable[[Document], str]) -> str:
         """Return a document as shown to a person."""
+        from websearch.ways_in.best_passages import query_words
+        from websearch.ways_in.terminal_markdown import Renderer
+
         width = terminal_width()
         if not document["ok"] and "counts" not in document:  # a check has counts and findings
             return shown_error(document, width)
@@ -140,7 +141,7 @@ class View:
             blocks = self.result_blocks(document, render, asked)
             if "queries" in document:  # the Markdown also lists the unanswered questions
                 questions = re.search(r"(?m)^Questions:\n(?:\d+\. .*\n)+", to_markdown(document))
-                blocks.insert(0, "\n".join(render.lines(questions[0])) if questions else "")
+                blocks.insert(0, "\n".join(render.lines(questions[0].strip())) if questions else "")
             return "\n\n".join(blocks)
         text = FENCE_LINE.sub("", to_markdown(document)).strip("\n")
         text = FIELD.sub("", text) if "counts" in document else text
@@ -148,6 +149,9 @@ class View:
 
     def result_blocks(self, document: Document, render: Renderer, asked: list[str]) -> list[str]:
         """Return the blocks to show: warnings, results or sources, and a summary line."""
+        from websearch.ways_in.best_passages import best_passages, unanswered_questions
+        from websearch.ways_in.terminal_markdown import DIM, Renderer, filled, styled
+
         width, items = render.width, items_of(document)
         most = 0 if self.is_full else CELL_LINES
         inner = Renderer(width - 3, render.query, render.table_width - 3, most)
@@ -181,6 +185,8 @@ class View:
 
     def shown_item(self, item: dict[str, Any], number: int, width: int, passages: list[str]) -> str:
         """Return a result or source: number and title, URL and facts, and lines of passages."""
+        from websearch.ways_in.terminal_markdown import BOLD, DIM, filled, styled
+
         title = one_line(str(item.get("title") or item["url"]), 200 if self.is_full else width - 4)
         numbered = filled(title, width, f"{number}. ")
         undated = "no date" if "since" in self.params else ""
@@ -225,6 +231,8 @@ def for_saving(
 
 def shown_error(document: Document, width: int) -> str:
     """Return an error as a sentence, a hint and the URL of any archived copy."""
+    from websearch.ways_in.terminal_markdown import RED, filled, styled
+
     details = document["details"]
     lines = [styled(RED, line) for line in filled(document["error"], width)]
     lines += filled(details["hint"], width) if details.get("hint") else []

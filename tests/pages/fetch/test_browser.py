@@ -9,7 +9,6 @@ import json
 import os
 import socket
 import sys
-import tempfile
 import time
 import unittest
 from pathlib import Path
@@ -20,7 +19,7 @@ from urllib.parse import urlsplit
 from tests.fake_server.script_pages import shell
 from tests.pages.fetch import fake_browser
 from tests.reading.test_read_page import SiteCase
-from tests.support import CANARY, SLACK, CannedServer, EnvironmentCase
+from tests.support import CANARY, SLACK, CannedServer, EnvironmentCase, new_folder
 from websearch.pages.extract import thin_pages
 from websearch.pages.fetch import browser, browser_proxy
 
@@ -47,9 +46,7 @@ def ends(process: int) -> bool:
 class Pages(SiteCase):
     def setUp(self) -> None:
         super().setUp()
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = Path(folder.name)
+        self.folder = new_folder(self)
         for mode in MODES:
             program = self.folder / mode
             fake = Path(fake_browser.__file__)

@@ -243,11 +243,13 @@ class Addresses(SiteCase):
                 self.assertIn("proxy program", document["details"]["hint"])
                 self.assertIn("=198.18.0.0/15 in the environment", document["details"]["hint"])
 
-    def test_networks_are_exempted_in_the_environment(self) -> None:
+    def test_networks_and_addresses_are_exempted_in_the_environment(self) -> None:
         port = urlsplit(self.server.url).port
         for value, is_read in (
             ("127.0.0.0/8", True), ("127.0.0.1/32, 10.0.0.0/8", True), ("10.0.0.0/8", False),
             ("127.0.0.0/99", False), ("/", False), ("::1/128", False),
+            ("127.0.0.1", True), ("other:1,127.0.0.1", True), ("127.0.0.2,127.0.0", False),
+            ("2130706433", False), ("::1", False),
         ):  # fmt: skip
             self.set_environment(WEB_SEARCH_ALLOW_PRIVATE=value)
             with self.names({"a.example": ["127.0.0.1"], "b.example": ["127.0.0.1", "172.16.0.1"]}):
@@ -260,10 +262,10 @@ class Addresses(SiteCase):
 
 
 class Exceptions(SiteCase):
-    def test_exceptions_are_host_and_port_in_the_environment(self) -> None:
+    def test_exceptions_are_hosts_with_ports_and_addresses_in_the_environment(self) -> None:
         host, port = urlsplit(self.server.url).hostname, urlsplit(self.server.url).port
         for value, allowed in (
-            (f"{host}:{port}", True), (f"other:1, {host}:{port} ", True), (f"{host}", False),
+            (f"{host}:{port}", True), (f"other:1, {host}:{port} ", True), (f"{host}", True),
             (f"{host}:{port}0", False), ("", False), (f"localhost:{port}", False), ("*", False),
         ):  # fmt: skip
             self.set_environment(WEB_SEARCH_ALLOW_PRIVATE=value)

@@ -8,7 +8,6 @@ fake server is the APIs, and a proxy with the HTML of the same pages under their
 from __future__ import annotations
 
 import random
-import tempfile
 import time
 import unittest
 from typing import Any
@@ -22,6 +21,7 @@ from tests.support import (
     CannedServer,
     FakeServerCase,
     mutations,
+    new_folder,
     samples_folder,
     small_web_environment,
 )
@@ -69,9 +69,7 @@ class SitesCase(FakeServerCase):
 
     def use(self, **variables: str) -> None:
         """Start with an empty store, an empty pacing database and these variables."""
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.variables = {"GLSI_DB_PATH": f"{folder.name}/cache.db", **variables}
+        self.variables = {"GLSI_DB_PATH": f"{new_folder(self)}/cache.db", **variables}
         self.set_environment(**self.variables)
         pacing._LOCAL.clear()
 

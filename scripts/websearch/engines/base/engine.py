@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 import os
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from websearch.base.http_client import scheme_of
 from websearch.kit import SearchError, base_url, configured_key, find_key, hide_credentials, quoted
@@ -43,23 +43,15 @@ if TYPE_CHECKING:
         key; rate_limit with retry_after is retried after a wait; invalid_input with the response's
         status ends `auto`, because other engines would also refuse the query. A response with
         neither results nor the engine's own "no results" message is an error.
+
+        A module with several result pages also has next_request(params, request, result_page,
+        number): it returns the request for result page number (from 2 on), or None.
         """
 
         ENGINE: Engine
 
         def first_request(self, params: dict[str, Any]) -> EngineRequest: ...
         def read_answer(self, request: EngineRequest, response: Response) -> ResultPage: ...
-
-    class PagedEngineModule(EngineModule, Protocol):
-        """A module with several result pages. number: the requested page, from 2 on."""
-
-        def next_request(
-            self,
-            params: dict[str, Any],
-            request: EngineRequest,
-            result_page: ResultPage,
-            number: int,
-        ) -> EngineRequest | None: ...
 
 
 DAYS = ("day", "week", "month", "year")
@@ -90,46 +82,7 @@ FILTER_PARAMS: list[Parameter] = [
 FILTERS = tuple(parameter["name"] for parameter in FILTER_PARAMS)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Host:
-    """A host that is queried at a limited pace.
-
-    name: in parameters and the store. title: in messages. address: (variable, default address).
-    sources: the content that it has; see Engine.
-    """
-
-    name: str
-    title: str
-    address: tuple[str, str]
-    sources: tuple[str, ...] = ()
-    interval: float = 0.0  # seconds between requests, if its limit requires more than the default
-    burst: int = 1  # requests allowed in a burst
-    faster: tuple[str, float] | None = None  # (variable, interval if the variable is set)
-    serial: bool = False  # it accepts one request at a time
-    # Seconds between two requests that read the source's pages, if these requests have their own
-    # pace, not that of its searches.
-    page_interval: float | None = None
-    pages_apart: bool = False  # requests that read pages have their own limit
-
-    def base_url(self, language: str = "") -> str:
-        """Return the address; raises SearchError (invalid_input).
-
-        language: selects the wiki, for engines with an address per language.
-        """
-        variable, default = self.address
-        return base_url(variable, default.format(language=language or "en"))
-
-    def other_address(self) -> str:
-        """Return the address in the variable that overrides the host's; "" if it is not set."""
-        return first_set(self.address[0])
-
-    def has_other_address(self) -> bool:
-        """Return whether a variable overrides the host's address."""
-        return bool(self.other_address())
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SearchApi:
+class SearchApi(NamedTuple):
     """A search API as data: one request, one list of results (base/search_apis.py).
 
     path: follows the engine's address. headers, send: contain placeholders; send is the body of a
@@ -138,18 +91,18 @@ class SearchApi:
     snippet: the first field with text is used; the strings of a list are joined.
     """
 
-    method: str = "POST"
     path: str
-    headers: Mapping[str, str] = field(default_factory=dict)
-    keyless_path: str = ""
-    keyless_headers: Mapping[str, str] = field(default_factory=dict)
     send: Mapping[str, Any]
-    countries: tuple[str, ...] = ()  # the countries that it accepts, if it refuses others
-    codes: Mapping[str, str] = field(default_factory=dict)  # its own codes for countries, languages
     results: str
+    snippet: tuple[str, ...]
+    method: str = "POST"
+    headers: Mapping[str, str] = {}
+    keyless_path: str = ""
+    keyless_headers: Mapping[str, str] = {}
+    countries: tuple[str, ...] = ()  # the countries that it accepts, if it refuses others
+    codes: Mapping[str, str] = {}  # its own codes for countries and languages
     title: str = "title"
     url: str = "url"
-    snippet: tuple[str, ...]
     date: str = ""
     text: str = ""
     has_entities: bool = False  # titles and snippets contain HTML entities
@@ -157,20 +110,34 @@ class SearchApi:
     keyless_used_up: tuple[int, ...] = ()  # statuses that mean a used-up allowance without a key
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Engine(Host):
-    """A search engine.
+class Engine(NamedTuple):
+    """A search engine, or a host that is only read (READ_HOSTS), which has no filters and limits.
 
+    name: in parameters and the store. title: in messages. address: (variable, default address).
     module: its module; api: its row instead. function, params: for an engine with its own script,
     the function and its fixed parameters. sources: the content that it finds: web, code,
     discussions, papers, reference; except for web, this is also the focus that queries it.
     """
 
+    name: str
+    title: str
+    address: tuple[str, str]
+    # ----- its pace
+    interval: float = 0.0  # seconds between requests, if its limit requires more than the default
+    burst: int = 1  # requests allowed in a burst
+    faster: tuple[str, float] | None = None  # (variable, interval if the variable is set)
+    serial: bool = False  # it accepts one request at a time
+    # Seconds between two requests that read the source's pages, if these requests have their own
+    # pace, not that of its searches.
+    page_interval: float | None = None
+    pages_apart: bool = False  # requests that read pages have their own limit
+    # ----- its interface
     module: str = ""
     api: SearchApi | None = None
     function: str = ""
     news: str = ""  # that script's function for the focus news
-    params: Mapping[str, Any] = field(default_factory=dict)
+    params: Mapping[str, Any] = {}
+    # ----- its key and cost
     keys: tuple[str, ...] = ()  # variables for its key; the first that is set is used
     key_site: str = ""  # where to get a key
     keyless: bool = False  # its key is optional
@@ -178,27 +145,37 @@ class Engine(Host):
     paid: bool = False  # a request with a key costs money: it never replaces a free engine
     usd: float = 0.0  # price per request (or credit), if there is a single price
     # Requested results (minimum) -> credits per request, if it is paid in credits.
-    credits: Mapping[int, int] = field(default_factory=dict)
+    credits: Mapping[int, int] = {}
     stored: str = "always"  # "if allowed": its terms forbid storing results (see WEB_SEARCH_STORE)
+    # ----- its questions
+    sources: tuple[str, ...] = ()
     auto: bool = False  # `auto` uses it if it is configured
     is_fallback: bool = False  # it answers questions without a focus if the engines of `auto` fail
-    filters: Filters  # filters not listed here are not supported
+    filters: Mapping[str, tuple[str, ...] | None] = {}  # filters not listed here are not supported
     hosts_only: bool = False  # its filters site and exclude_site do not accept paths
     operators: bool = True  # a query may have operators such as filetype:pdf
-    instead: Mapping[str, str] = field(default_factory=dict)  # filter -> alternative
-    max_query: int  # characters, including operators: longer queries are truncated or refused
-    max_count: int  # results per call; per response if its script has an offset
+    instead: Mapping[str, str] = {}  # filter -> alternative
+    max_query: int = 0  # characters, including operators: longer queries are truncated or refused
+    max_count: int = 0  # results per call; per response if its script has an offset
 
     def base_url(self, language: str = "") -> str:
-        """Return the address; raises SearchError (invalid_input, auth for a missing server)."""
+        """Return the address; raises SearchError (invalid_input, auth for a missing server).
+
+        language: selects the wiki, for engines with an address per language.
+        """
+        variable, default = self.address
         if self.own_server:
-            return own_server_address(self.address[0])
-        return Host.base_url(self, language)
+            return own_server_address(variable)
+        return base_url(variable, default.format(language=language or "en"))
 
     def other_address(self) -> str:
         """Return the address in the variable that overrides the engine's; "" if it is not set."""
         address = first_set(self.address[0])
         return without_login(address) if self.own_server else address
+
+    def has_other_address(self) -> bool:
+        """Return whether a variable overrides the address."""
+        return bool(self.other_address())
 
     def has_key(self) -> bool:
         """Return whether the key is set.
@@ -297,7 +274,7 @@ def own_server_address(variable: str) -> str:
     address = without_login(named)
     if not address:
         hint = "Set it to the address of your server, for example http://localhost:8080."
-        raise SearchError("auth", f"{variable} is not set", hint)
+        raise SearchError("auth", f"{variable} is not set.", hint)
     if scheme_of(address) not in ("http", "https") or len(address.split()) > 1:
         shown = quoted(hide_credentials(named))
         message = f"{variable} is {shown}; it must be an http or https address."

@@ -7,8 +7,8 @@ total:3000 limits the requests to all engines. For Serper, credits are counted.
 
 from __future__ import annotations
 
+import _thread  # has threading's lock; importing threading itself takes 2 ms
 import math
-import threading
 import time
 
 from websearch.engines.table import BUDGET_VARIABLE, ENGINES, TOTAL, budgets
@@ -32,7 +32,7 @@ class RunBudget:
 
     def __init__(self, limit: float = math.inf) -> None:
         self.limit, self.spent = limit, dict[str, int]()
-        self.lock = threading.Lock()
+        self.lock = _thread.allocate_lock()
 
     def add(self, engine: str, requests: int) -> None:
         """Count requests; a negative number takes them back."""

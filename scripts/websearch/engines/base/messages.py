@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from websearch.base.http_client import is_key_header
-from websearch.kit import WEB_ADDRESS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
 
-@dataclass(slots=True)
-class EngineRequest:
+class EngineRequest(NamedTuple):
     """One HTTP request to an engine, and the requests that may follow it.
 
     body: bytes of a form; json: data sent as JSON instead. max_body: bytes after which the response
@@ -28,7 +26,7 @@ class EngineRequest:
     body: bytes | None = None
     json: Any = None
     max_body: int = 0
-    fields: dict[str, str] = field(default_factory=dict)
+    fields: Mapping[str, str] = {}
     warning: str = ""
     otherwise: EngineRequest | None = None  # sent if this request is answered with 403
     if_empty: EngineRequest | None = None  # sent if this request finds nothing
@@ -59,38 +57,30 @@ class EngineRequest:
         return shown
 
 
-@dataclass(slots=True)
-class Quota:
+class Quota(NamedTuple):
     """The allowance that an engine reports: requests left, seconds until renewal."""
 
     remaining: int
     seconds: float
 
 
-@dataclass(slots=True, kw_only=True)
-class EngineAnswer:
-    """A parsed response, with the limits that it sets for later requests.
+class EngineAnswer(NamedTuple):
+    """The parsed value of a response to a request that is not a search.
 
-    quota: see Quota. pause: seconds during which the engine wants no requests.
+    quota, pause: as for ResultPage.
     """
 
+    value: Any = None
     quota: Quota | None = None
     pause: float = 0.0
 
 
-@dataclass(slots=True, kw_only=True)
-class ApiValue(EngineAnswer):
-    """The parsed value of a response to a request that is not a search."""
-
-    value: Any
-
-
-@dataclass(slots=True, kw_only=True)
-class ResultPage(EngineAnswer):
+class ResultPage(NamedTuple):
     """One result page of an engine.
 
     results: [{title, url, snippet, date?, author?, license?, file_type?, text?}]; text is
-    the page text from the provider. Results without a web address are omitted.
+    the page text from the provider. quota, pause (seconds during which the engine wants no
+    requests): limits for later requests.
     """
 
     results: list[dict[str, Any]]
@@ -98,14 +88,10 @@ class ResultPage(EngineAnswer):
     signal: str = ""  # evidence that it is a bot wall
     is_beside: bool = False  # its ranking is separate
     is_html: bool = False  # SearXNG's HTML page, parsed instead of its JSON
-    next_form: dict[str, str] = field(default_factory=dict)  # the form of the next result page
-    answers: list[str] = field(default_factory=list)
-    suggestions: list[str] = field(default_factory=list)
-    unresponsive_engines: list[dict[str, str]] = field(default_factory=list)
+    next_form: Mapping[str, str] = {}  # the form of the next result page
+    answers: Sequence[str] = ()
+    suggestions: Sequence[str] = ()
+    unresponsive_engines: Sequence[dict[str, str]] = ()
     credits: int = 0  # cost of the request, if the provider reports it
-
-    def __post_init__(self) -> None:
-        """Omit results whose URL a browser would not open as a page."""
-        self.results = [
-            result for result in self.results if re.match(WEB_ADDRESS, str(result.get("url")))
-        ]
+    quota: Quota | None = None
+    pause: float = 0.0

@@ -36,7 +36,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from websearch.engines.base.engine import Engine, Host
+    from websearch.engines.base.engine import Engine
     from websearch.engines.base.messages import EngineRequest
     from websearch.kit import Response
 
@@ -86,7 +86,7 @@ def utc_time(moment: float, form: str = "%Y-%m-%d") -> str:
     return time.strftime(form, time.gmtime(moment))
 
 
-def api_request(engine: Host, path: str, fields: dict[str, Any], **headers: str) -> EngineRequest:
+def api_request(engine: Engine, path: str, fields: dict[str, Any], **headers: str) -> EngineRequest:
     """Return the GET request for a search that identifies its caller. Raises SearchError."""
     sent = {"Accept": "application/json", "User-Agent": identified_agent(), **headers}
     return get_request(f"{engine.base_url()}{path}", drop_empty(fields), sent, max_body=0)
@@ -151,7 +151,7 @@ def good_answer(engine: Engine, response: Response) -> dict[str, Any]:
 # ===== refusals ===================================================================================
 
 
-def refusal(engine: Host, response: Response) -> SearchError:
+def refusal(engine: Engine, response: Response) -> SearchError:
     """Return the SearchError for a source's status.
 
     A refusal that names a wait is a rate limit, and the caller waits. After any other refusal, the
@@ -170,7 +170,7 @@ def refusal(engine: Host, response: Response) -> SearchError:
     return status_error(response, engine.title)
 
 
-def too_fast(engine: Host, status: int, seconds: float) -> SearchError:
+def too_fast(engine: Engine, status: int, seconds: float) -> SearchError:
     """Return the error for a source that asks clients to send nothing for some seconds."""
     message = f"{engine.title} asked for no requests for {spoken(seconds)}."
     hint = "Wait, then try again. Or use another source."

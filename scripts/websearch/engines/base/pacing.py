@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from websearch.engines.base.messages import EngineAnswer
+    from websearch.engines.base.messages import EngineAnswer, ResultPage
 
     StateChange = Callable[["EngineState"], Any]
 
@@ -138,7 +138,7 @@ class EngineState:
         if self.failures >= FAILURES and self.rest_until <= self.now:
             self.rest_until, self.signal = self.now + FAILURE_REST, ""
 
-    def note_answer(self, answer: EngineAnswer, pace: tuple[float, int]) -> None:
+    def note_answer(self, answer: EngineAnswer | ResultPage, pace: tuple[float, int]) -> None:
         """Reset failures and blocks after a successful answer, unless a block came in the meantime.
 
         The quota and the pause in the answer are kept for later requests.

@@ -9,14 +9,14 @@ from websearch.base.site_rules import matches, plain_address
 from websearch.engines.base.days import day_of_text
 from websearch.engines.base.filters import site_filter
 from websearch.engines.base.messages import EngineRequest
-from websearch.kit import SearchError, clean_text, plain_text, retry_after, shorten
+from websearch.kit import WEB_ADDRESS, SearchError, clean_text, plain_text, retry_after, shorten
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from typing import Any
 
-    from websearch.engines.base.engine import Engine, Host
+    from websearch.engines.base.engine import Engine
     from websearch.kit import Response
 
 MAX_BYTES = 2_000_000  # characters per result page; real pages stay under 600,000
@@ -240,7 +240,12 @@ def other_sites_warning(engine: Engine, left_out: list[dict[str, Any]]) -> str:
     sites = dict.fromkeys(canonical_url(result["url"]).partition("/")[0] for result in left_out)
     named = ", ".join([*list(sites)[:3], *(["..."] if len(sites) > 3 else [])])
     results = "1 result" if len(left_out) == 1 else f"{len(left_out)} results"
-    return f"{results} from {engine.title} omitted, on other sites: {named}."
+    return f"{results} from {engine.title} left out, on other sites: {named}."
+
+
+def with_address(results: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the results whose URL a browser would open as a page."""
+    return [result for result in results if re.match(WEB_ADDRESS, str(result.get("url")))]
 
 
 # ===== requests ===================================================================================
@@ -300,8 +305,8 @@ def header_signal(response: Response) -> str:
     return ""
 
 
-def wall_error(engine: Host, response: Response, signal: str) -> SearchError:
-    """Return the error for a response that is a bot wall; pacing completes it."""
+def wall_error(engine: Engine, response: Response, signal: str) -> SearchError:
+    """Return the error for a response that is a bot wall; pacing adds the pause."""
     message = f"{engine.title} answered with {signal}."
     details = {"status": response.status, "retry_after": retry_after(response)}
     return SearchError("blocked", message, "", signal=signal, **details)

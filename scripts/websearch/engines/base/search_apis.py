@@ -107,7 +107,7 @@ class ApiEngine:
         if response.status != 200:
             raise refusal(self.ENGINE, response)
         items = listed_results(self.ENGINE, json_answer(response, self.ENGINE.title))
-        return ResultPage(results=[api_result(self.api, item) for item in items], credits=1)
+        return ResultPage([api_result(self.api, item) for item in items], credits=1)
 
 
 # ===== requests ===================================================================================

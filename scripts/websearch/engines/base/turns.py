@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, TypeVar
 
-    from websearch.engines.base.messages import EngineRequest
+    from websearch.engines.base.messages import EngineRequest, ResultPage
     from websearch.engines.base.pacing import StateChange
     from websearch.kit import ProgressCallback, Response
 
-    Answer = TypeVar("Answer", bound=EngineAnswer)
+    Answer = TypeVar("Answer", EngineAnswer, ResultPage)
 
 FAIR_SECONDS = 3.0  # seconds; a timeout sooner than this does not count as a failure
 POLL_SECONDS = 1.0  # seconds between a waiting caller's checks for a new pause

@@ -22,6 +22,7 @@ MIN_PROSE = 25  # characters that make a block running text
 MIN_ARTICLE_PROSE = 60  # the same on a page that declares itself an article
 MAX_SIGN_HTML = 1_000_000  # characters of HTML to search for the kind of page
 UNSEEN = name_set("script style template title rt rtc rp")  # rewriting.py adds ruby readings
+UNSEEN_REASONS = ("element", "data", "nosnippet", "unseen", "generator")  # of unseen_reason
 LAYOUT = name_set("div table tr td center section ul")
 PLAIN_SHARE = 0.15  # maximum share of LAYOUT elements with a class or id on a plain page
 CODE = name_set("pre code kbd samp tt xmp textarea script style")
@@ -45,9 +46,10 @@ _HAS_FACTS = (
 _SAYS_ARTICLE = _IS_POSTING + r'|itemprop=["\']articleBody'  # documentation themes also declare it
 # Documentation generators, as in meta name="generator".
 _DOCUMENTATION_GENERATOR = (
-    r"(?i)^(?:docutils|sphinx|mkdocs|zensical|docusaurus|vitepress|vuepress|mdbook|javadoc|rustdoc"
+    r"(?i)^(?:made with love by )?(?:docutils|sphinx|mkdocs|zensical|docusaurus|vitepress|vuepress|mdbook|javadoc|rustdoc"
     r"|doxygen|asciidoc|docbook|makeinfo|texi2|gitbook|bookdown|antora|pdoc|typedoc|starlight"
-    r"|nextra|docfx|yard|exdoc|jsdoc|scaladoc|dokka|haddock|ocamldoc|odoc)"
+    r"|nextra|docfx|yard|exdoc|jsdoc|scaladoc|dokka|haddock|ocamldoc|odoc|dartdoc|gi-docgen"
+    r"|mintlify)"
 )
 _WIKI = r"(?i)mediawiki|dokuwiki"  # wiki pages are documentation unless they declare an article
 MAX_HEADING_CHARS = 200  # characters of a heading and its id to compare
@@ -107,6 +109,7 @@ class PageTree:
         self.keeps_comments = self.has_readers_comments = False
         self.comments: set[Node] = set()  # elements in comments
         self.unfolded: set[Node] = set()  # elements that controls open (unfolding.py)
+        self.tab_rows: set[Node] = set()  # rows of tabs that became labels of their panels
         self.leniency = 0
         self.min_prose = MIN_ARTICLE_PROSE if self.is_article else MIN_PROSE
         self.data: set[Node] = set()
@@ -139,11 +142,17 @@ class PageTree:
         return named <= PLAIN_SHARE * len(boxes)
 
     def generator(self) -> str:
-        """Return the content of the page's generator meta element, or ""."""
-        for node in self.nodes:
-            if node.tag == "meta" and node.attributes.get("name", "").lower() == "generator":
-                return node.attributes.get("content", "")
-        return ""
+        """Return the content of the page's generator meta element, or "".
+
+        If there are several, such as Astro and its theme, documentation generators come first.
+        """
+        names = [
+            node.attributes.get("content", "")
+            for node in self.nodes
+            if node.tag == "meta" and node.attributes.get("name", "").lower() == "generator"
+        ]
+        known = (name for name in names if re.match(_DOCUMENTATION_GENERATOR, name))
+        return next(known, "".join(names[:1]))
 
     def looks_like_documentation(self) -> bool:
         """Return whether the page has code, terms and headings with anchors, as documentation does.
@@ -174,11 +183,13 @@ class PageTree:
         self.spread()
 
     def unseen_reason(self, node: Node) -> str:
-        """Return why a reader does not see an element, or ""."""
+        """Return why a reader does not see an element: one of UNSEEN_REASONS, or ""."""
         if node.tag in UNSEEN:
             return "element"
         if node in self.data:
             return "data"
+        if node in self.tab_rows:
+            return "tabs"
         if "data-nosnippet" in node.attributes:
             return "nosnippet"
         if node in self.unseen and self.leniency < 3:

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import re
 import time
 from urllib.parse import quote
 
 from websearch.base.http_client import identified_agent
-from websearch.engines.base.messages import ApiValue, EngineRequest
+from websearch.engines.base.messages import EngineAnswer, EngineRequest
 from websearch.engines.base.turns import PacedEngine
 from websearch.engines.table import host_of
 from websearch.kit import SearchError, retry_after, status_error
 from websearch.pages.fetch.fetch import (
-    ALLOW_VARIABLE,
     Fetched,
     check_unresolved_host,
+    excepted_networks,
     fetch_page,
     host_and_port,
     is_excepted,
@@ -59,7 +58,7 @@ def newest_copy_of(error: SearchError, url: str, deadline: float) -> Fetched | S
 def is_private(url: str) -> bool:
     """Return whether a URL's host is in a private network or exempted from the guard.
 
-    If whole networks are exempted, only the addresses of the name show whether it is.
+    If addresses or networks are exempted, only the addresses of the name show whether it is.
     """
     import socket
 
@@ -69,7 +68,7 @@ def is_private(url: str) -> bool:
     except SearchError:
         return True
     addresses: list[str] = []
-    if "/" in os.environ.get(ALLOW_VARIABLE, ""):
+    if excepted_networks():
         with contextlib.suppress(OSError):
             found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
             addresses = [ip for ip in (str(one[4][0]) for one in found) if not is_public(ip)]
@@ -92,10 +91,10 @@ def newest_copy(url: str, deadline: float) -> str:
     return str(PacedEngine(NAME, deadline, []).fetch(request, read_captures).value)
 
 
-def read_captures(_: EngineRequest, response: Response) -> ApiValue:
+def read_captures(_: EngineRequest, response: Response) -> EngineAnswer:
     """Return the time of the newest capture in a response, or ""; raises SearchError."""
     if response.status == 403 and "x-archive-wayback-runtime-error" in response.headers:
-        return ApiValue(value="")  # the site's owner forbids copies
+        return EngineAnswer("")  # the site's owner forbids copies
     if response.status in (403, 429):
         message = f"{TITLE} answered {response.status}: too many requests."
         seconds = retry_after(response) or PAUSE
@@ -104,7 +103,7 @@ def read_captures(_: EngineRequest, response: Response) -> ApiValue:
     if response.status != 200:
         raise status_error(response, TITLE)
     times = re.findall(r"\b[12]\d{13}\b", response.text())
-    return ApiValue(value=max(times, default=""))
+    return EngineAnswer(max(times, default=""))
 
 
 def fetch_copy(url: str, timestamp: str, deadline: float) -> Fetched:

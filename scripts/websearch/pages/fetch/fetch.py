@@ -200,12 +200,20 @@ def refused_networks() -> list[Any]:
 
 def is_excepted(host: str, port: int, addresses: Iterable[str] = ()) -> bool:
     """Return whether the environment exempts host:port, or all these addresses, from the guard."""
-    exceptions = {*map(str.strip, os.environ.get(ALLOW_VARIABLE, "").lower().split(","))}
-    if f"{f'[{host}]' if ':' in host else host}:{port}" in exceptions:
+    if f"{f'[{host}]' if ':' in host else host}:{port}" in exceptions():
         return True
-    networks = [text for text in exceptions if "/" in text]
     found = [*addresses]
-    return bool(networks and found) and all(are_within([one], networks) for one in found)
+    return bool(found) and are_within(found, excepted_networks())
+
+
+def exceptions() -> set[str]:
+    """Return the exceptions from the guard in the environment: host:port, addresses, networks."""
+    return {*map(str.strip, os.environ.get(ALLOW_VARIABLE, "").lower().split(","))}
+
+
+def excepted_networks() -> list[str]:
+    """Return the exceptions that are networks or single addresses."""
+    return [text for text in exceptions() if are_within([], [text])]  # false for other texts
 
 
 def are_within(addresses: Iterable[str], networks: Iterable[str]) -> bool:
@@ -242,7 +250,7 @@ def refused_address(host: str, is_fake: bool = False) -> SearchError:
     is_fake: whether the host's addresses are FAKE_ADDRESSES.
     """
     message = f"{host} has no public address; private, local and metadata addresses are refused."
-    value = FAKE_ADDRESSES if is_fake else "host:port (or a network)"
+    value = FAKE_ADDRESSES if is_fake else "host:port (or an address or network)"
     hint = f"The user may set {ALLOW_VARIABLE}={value} in the environment; no parameter can."
     if is_fake:
         hint = f"A proxy program or VPN may have made up its address. {hint}"

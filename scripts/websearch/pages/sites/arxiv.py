@@ -6,7 +6,7 @@ import re
 
 from websearch.base.untrusted import unescape
 from websearch.engines.arxiv import ENGINE, feed_entries
-from websearch.engines.base.messages import ApiValue
+from websearch.engines.base.messages import EngineAnswer
 from websearch.engines.base.open_sources import api_request
 from websearch.kit import SearchError
 from websearch.pages.page_content import PageContent
@@ -32,7 +32,7 @@ def read_site_page(api: SiteApi, wanted: dict[str, Any]) -> PageContent:
     """Return a paper's abstract and metadata. Raises SearchError."""
     fields = {"id_list": wanted["id"], "max_results": "1"}
     request = api_request(ENGINE, "/api/query", fields, Accept="application/atom+xml")
-    entries = api.fetch(request, lambda _, answer: ApiValue(value=feed_entries(answer))).value
+    entries = api.fetch(request, lambda _, answer: EngineAnswer(feed_entries(answer))).value
     if not entries:
         raise SearchError("http", f"arXiv has no paper {wanted['id']}.", "Check the URL.")
     entry = entries[0]
@@ -49,11 +49,7 @@ def read_site_page(api: SiteApi, wanted: dict[str, Any]) -> PageContent:
     )
     pdf = f"PDF: https://arxiv.org/pdf/{wanted['id']}"
     blocks = [", ".join(authors), facts, "## Abstract", field(entry, "summary"), pdf]
-    fields = {
-        "title": field(entry, "title"),
-        "author": ", ".join(authors),
-        "published": submitted,
-    }
+    fields = {"title": field(entry, "title"), "author": ", ".join(authors), "published": submitted}
     return PageContent("\n\n".join(block for block in blocks if block), fields)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from websearch.engines.base.messages import ApiValue
+from websearch.engines.base.messages import EngineAnswer
 from websearch.engines.base.open_sources import counted, raw_text
 from websearch.engines.github import api_error, rest_request, search_quota
 from websearch.kit import SearchError, object_field
@@ -44,7 +44,7 @@ def get_list(api: SiteApi, repository: str, path: str, **fields: str) -> list[di
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
-def read_value(_: EngineRequest, response: Response) -> ApiValue:
+def read_value(_: EngineRequest, response: Response) -> EngineAnswer:
     """Return a response's JSON value and the quota in its headers. Raises SearchError."""
     if response.status != 200:
         raise api_error(response)
@@ -53,14 +53,14 @@ def read_value(_: EngineRequest, response: Response) -> ApiValue:
     except (ValueError, RecursionError):
         message = "GitHub's answer is not JSON."
         raise SearchError("provider", message, "Try again later.") from None
-    return ApiValue(value=value, quota=search_quota(response))
+    return EngineAnswer(value, quota=search_quota(response))
 
 
-def read_plain(_: EngineRequest, response: Response) -> ApiValue:
+def read_plain(_: EngineRequest, response: Response) -> EngineAnswer:
     """Return a response's text and the quota in its headers. Raises SearchError."""
     if response.status != 200:
         raise api_error(response)
-    return ApiValue(value=response.text(), quota=search_quota(response))
+    return EngineAnswer(response.text(), quota=search_quota(response))
 
 
 # ===== posts ======================================================================================

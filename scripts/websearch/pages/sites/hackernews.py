@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from websearch.engines.base.days import day_of_text
-from websearch.engines.base.messages import ApiValue
+from websearch.engines.base.messages import EngineAnswer
 from websearch.engines.base.open_sources import api_request, counted, good_answer, text_of_html
 from websearch.engines.hackernews import ENGINE, ITEM
 from websearch.kit import SearchError, list_field
@@ -55,7 +55,7 @@ def known_page(path: str, query: str) -> dict[str, Any] | None:
 def read_site_page(api: SiteApi, wanted: dict[str, Any]) -> PageContent:
     """Return a story or comment and its replies. Raises SearchError."""
     request = api_request(ENGINE, f"/api/v1/items/{wanted['id']}", {})
-    item = api.fetch(request, lambda _, answer: ApiValue(value=good_answer(ENGINE, answer))).value
+    item = api.fetch(request, lambda _, answer: EngineAnswer(good_answer(ENGINE, answer))).value
     if not isinstance(item.get("children"), list):
         raise SearchError("provider", "Hacker News's answer has no thread.", "Try again later.")
     comments = comments_of(item)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from websearch.base.untrusted import unescape
-from websearch.engines.base.messages import ApiValue
+from websearch.engines.base.messages import EngineAnswer
 from websearch.engines.base.open_sources import api_request, refusal
 from websearch.engines.table import host_of
 from websearch.kit import SearchError
@@ -38,7 +38,7 @@ def read_site_page(api: SiteApi, wanted: dict[str, Any]) -> PageContent:
     request = api_request(
         host_of("reddit"), f"{wanted['path']}/.rss", {}, Accept="application/atom+xml"
     )
-    entries = api.fetch(request, lambda _, answer: ApiValue(value=feed_entries(answer))).value
+    entries = api.fetch(request, lambda _, answer: EngineAnswer(feed_entries(answer))).value
     first, *comments = entries
     title, author, day = field(first, "title"), field(first, "name"), field(first, "published")[:10]
     facts = facts_line(f"By {author}", day, f"{len(comments)} comments in the feed")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from websearch.base.written_dates import written_dates
-from websearch.engines.base.messages import ApiValue
+from websearch.engines.base.messages import EngineAnswer
 from websearch.engines.base.open_sources import api_request, refusal
 from websearch.engines.table import host_of
 from websearch.kit import SearchError, json_answer
@@ -35,7 +35,7 @@ def read_site_page(api: SiteApi, wanted: dict[str, Any]) -> PageContent:
     request = api_request(
         host_of("x"), "/oembed", {"url": address, "omit_script": "1", "dnt": "true"}
     )
-    answer = api.fetch(request, lambda _, got: ApiValue(value=good_embed(got))).value
+    answer = api.fetch(request, lambda _, got: EngineAnswer(good_embed(got))).value
     html, name = answer["html"], answer.get("author_name")
     # A quotation: the post's text, then a dash, its author and its date as a link.
     text, _, line = html.partition(">")[2].rpartition("&mdash;")
