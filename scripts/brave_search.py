@@ -240,7 +240,7 @@ UNITS = parameter("units", "str", "by country", "units of measurement",
                   choices=["metric", "imperial"], rare=True)
 OPERATORS = parameter("operators", "bool", "true", "apply operators, such as filetype:pdf",
                       rare=True)
-FETCHED = parameter("include_fetch_metadata", "bool", "false", "add the time of each page's fetch",
+FETCHED = parameter("include_fetch_metadata", "bool", "false", "show when each page was fetched",
                     rare=True)
 RAW = parameter("raw", "bool", None, "keep HTML tags and entities in titles and snippets", wire="",
                 rare=True)
@@ -395,7 +395,7 @@ COMMANDS: dict[str, Command] = {
         parameter("seed", "int", None, "number for repeatable answers", min=0, max=2**31 - 1),
         parameter("search_context_size", "str", None, "how much is searched",
                   choices=["low", "medium", "high"]),
-        parameter("research_allow_thinking", "bool", "true", "let it think between searches"),
+        parameter("research_allow_thinking", "bool", "true", "think between searches"),
         limit("research_max_tokens_per_query", 1024, 16_384, 8192, "tokens read per query"),
         limit("research_max_queries", 1, 50, 20, "research queries"),
         limit("research_max_iterations", 1, 5, 4, "research rounds"),
@@ -3006,7 +3006,7 @@ def find_key(*names: str, message: str = "", **details: Any) -> tuple[str, str]:
         return name, key
     where = f"a line {names[0]}: ... in {secrets_path()}"
     hint = f"Set the environment variable {names[0]}, or {where}."
-    raise SearchError("auth", message or f"{names[0]} is not set", hint, **details)
+    raise SearchError("auth", message or f"{names[0]} is not set.", hint, **details)
 
 
 def base_url(variable: str, default: str) -> str:

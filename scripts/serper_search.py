@@ -707,7 +707,7 @@ def page_document(params: Fields, answer: Fields) -> Document:
     }
     if not texts:
         hint = "The page may need a browser or have no text; read it another way."
-        document |= error_document(SearchError("no_results", "No text found", hint))
+        document |= error_document(SearchError("no_results", "No text found.", hint))
     return drop_empty(document)
 
 
@@ -2878,7 +2878,7 @@ def find_key(*names: str, message: str = "", **details: Any) -> tuple[str, str]:
         return name, key
     where = f"a line {names[0]}: ... in {secrets_path()}"
     hint = f"Set the environment variable {names[0]}, or {where}."
-    raise SearchError("auth", message or f"{names[0]} is not set", hint, **details)
+    raise SearchError("auth", message or f"{names[0]} is not set.", hint, **details)
 
 
 def base_url(variable: str, default: str) -> str:

@@ -1811,7 +1811,7 @@ def find_key(*names: str, message: str = "", **details: Any) -> tuple[str, str]:
         return name, key
     where = f"a line {names[0]}: ... in {secrets_path()}"
     hint = f"Set the environment variable {names[0]}, or {where}."
-    raise SearchError("auth", message or f"{names[0]} is not set", hint, **details)
+    raise SearchError("auth", message or f"{names[0]} is not set.", hint, **details)
 
 
 def base_url(variable: str, default: str) -> str:

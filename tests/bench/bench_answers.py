@@ -125,12 +125,17 @@ def shows_answer(question: Any, shown: str) -> bool:
     if not question.get("beside"):
         return has_answer(question, shown)
     lines = shown.splitlines()
-    words = [set(cell.casefold().split()) for cell in (question["answer"], *question["beside"])]
+    words = [words_of(cell) for cell in (question["answer"], *question["beside"])]
     for start in range(len(lines)):
-        held = set(" ".join(lines[start : start + ROW_LINES]).casefold().split())
+        held = words_of(" ".join(lines[start : start + ROW_LINES]))
         if words[0] <= held and any(cell <= held for cell in words[1:]):
             return True
     return False
+
+
+def words_of(text: str) -> set[str]:
+    """Return the words of a text in lower case, without footnote markers: 1,276[51]."""
+    return {word.partition("[")[0] for word in text.casefold().split()}
 
 
 def compare_terminal(questions: list[Any], env: dict[str, str]) -> None:

@@ -999,7 +999,7 @@ class Keys(FakeServerCase):
     def test_a_missing_key_names_variable_and_file_before_any_request(self) -> None:
         run = run_script(self.script, "python", env=self.place)
         self.assertEqual(run.code, 3)
-        self.assertEqual(run.document["error"], "BRAVE_SEARCH_API_KEY is not set")
+        self.assertEqual(run.document["error"], "BRAVE_SEARCH_API_KEY is not set.")
         self.assertIn(str(self.secrets), run.document["details"]["hint"])
         self.assertEqual(self.server.requests, [])
 

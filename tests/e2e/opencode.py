@@ -550,8 +550,8 @@ def debug_command() -> list[Check]:
                 missing,
             ),
             (
-                "a missing key is an error document: SERPER_API_KEY is not set",
-                keyless["error"] == "SERPER_API_KEY is not set" and is_error(keyless, "auth"),
+                "a missing key is an error document: SERPER_API_KEY is not set.",
+                keyless["error"] == "SERPER_API_KEY is not set." and is_error(keyless, "auth"),
                 keyless,
             ),
             (

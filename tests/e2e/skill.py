@@ -233,15 +233,12 @@ def taught_command(told: str, question: str = QUESTION) -> str:
 
 
 def taught_brief(told: str) -> str:
-    """The command that the skill's text teaches for research, in the announced folder.
-
-    A command that does not exist if the text teaches none.
-    """
-    lines = re.findall(
-        rf"(?m)^uv run {re.escape(PLACEHOLDER)}/scripts/web_search.py brief .+$", told
-    )
-    command = str((lines or ["uv run not-taught"])[0])
-    return runner() + command.replace(PLACEHOLDER, announced_folder(told)).removeprefix("uv run")
+    """The command that the skill's text teaches for research; a wrong one if it teaches none."""
+    commands = re.findall(r"`web_search\.py (brief '[^`]+')`", told)
+    command = str((commands or ["not-taught"])[0])
+    for number, question in enumerate((QUESTION, PAGE_QUESTION), 1):
+        command = command.replace(f"QUESTION {number}", question)
+    return f"{runner()} {announced_folder(told)}/scripts/web_search.py {command} --md"
 
 
 def script_command(told: str, script: str, *words: str) -> str:
@@ -286,7 +283,7 @@ def has_page_text(output: Output) -> bool:
 def is_brief(output: Output, server: FakeServer) -> bool:
     """Whether an output is a brief's Markdown: questions that were asked, numbered sources."""
     questions = re.findall(r"(?m)^\d+\. (.+)$", output.text.partition("[untrusted")[0])
-    sources = re.findall(r"(?m)^\[(\d+)\] \*\*.+\*\*.* · questions? ([\d, ]+) ", output.text)
+    sources = re.findall(r"(?m)^\[(\d+)\] \*\*.+\*\*.* · questions? (\d+(?:, \d+)*)", output.text)
     answered = {number for _, numbers in sources for number in numbers.split(", ")}
     return (
         len(questions) > 1

@@ -113,7 +113,7 @@ class ToolingSpecificationTest(SerperCase):
         for command, run in runs.items():
             with self.subTest(command=command):
                 self.assertEqual(run.code, 3)
-                self.assertEqual(run.document["error"], "SERPER_API_KEY is not set")
+                self.assertEqual(run.document["error"], "SERPER_API_KEY is not set.")
                 self.assertEqual(run.document["details"]["kind"], "auth")
                 self.assertNotIn("results", run.document)
         self.assertEqual(self.server.requests, [])

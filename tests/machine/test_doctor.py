@@ -148,7 +148,7 @@ class Report(DoctorCase):
             data += piece
         os.close(reading)
         self.assertEqual(process.wait(30), 0)
-        self.assertTrue(data.startswith(b"- ok       python: "), data[:100])
+        self.assertTrue(data.startswith(b"- ok python: "), data[:100])
 
     def test_words_and_unknown_flags_are_refused_as_by_every_script(self) -> None:
         for arguments in (["python asyncio"], ["--lives"], ["--timeout", "never"]):
@@ -515,7 +515,7 @@ class Machine(DoctorCase):
         program = folder / "chromium"
         program.write_text("#!/bin/sh\n", encoding="utf-8")
         program.chmod(0o755)
-        for wanted, use in (("", "or browser it"), ("1", "it"), (str(program), "it")):
+        for wanted, use in (("", "or --browser, it"), ("1", "it"), (str(program), "it")):
             line = self.line("browser", PATH=str(folder), WEB_SEARCH_BROWSER=wanted)
             self.assertEqual(line["status"], "ok")
             self.assertTrue(line["message"].startswith(f"{program}; "), line)
@@ -566,7 +566,7 @@ class Machine(DoctorCase):
         store.close()
         line = self.line("store", GLSI_DB_PATH=str(path))
         self.assertEqual(line["status"], "ok")
-        self.assertRegex(line["message"], rf"^{path} \(\d+\.\d MB, 1 answers, 0 pages\)$")
+        self.assertRegex(line["message"], rf"^{path} \(\d+\.\d MB, answers: 1, pages: 0\)$")
 
 
 TINY = """

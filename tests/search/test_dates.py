@@ -49,9 +49,9 @@ class OfPages(DateCase):
             none = run_script(*words, "2001-01-01..2001-12-31", env=variables).document
         self.assertEqual([one["url"] for one in found["results"]], pages[1:])
         self.assertIn("SearXNG cannot filter by dates", found["warnings"][0])
-        self.assertIn("1 page left out", found["warnings"][1])
+        self.assertIn("1 page left out: the page's own date", found["warnings"][1])
         self.assertEqual([one["url"] for one in none["results"]], pages[2:])
-        self.assertIn("2 pages left out", " ".join(none["warnings"]))
+        self.assertIn("2 pages left out: the page's own date", " ".join(none["warnings"]))
 
     def test_it_is_stored_with_the_page(self) -> None:
         self.search("python asyncio", "--engine", "duckduckgo")

@@ -25,7 +25,8 @@ from tests.support import (
     load_script,
     run_script,
 )
-from websearch.ways_in import terminal, terminal_markdown
+from websearch.markdown.units import PageText
+from websearch.ways_in import best_passages, terminal, terminal_markdown
 
 
 def plain(shown: str) -> str:
@@ -176,6 +177,29 @@ class FirstLook(TerminalCase):
         document["results"] = [dict(item) for _ in range(5)]
         self.assertLessEqual(view.for_people(document, str).count("\n") + 1, 50)
 
+    def test_of_names_and_values_only_those_in_the_question_displace_other_tables(self) -> None:
+        facts = "".join(f"| Fact {n} | of the club |\n" for n in range(12))
+        coaches = "".join(f"| Coach {n} | {1900 + n} |\n" for n in range(8))
+        text = f"| Head coach | Ada |\n| --- | --- |\n| Head coach | Ada |\n{facts}\n"
+        text += f"## Head coaches\n\n| Name | Since | Club |\n| --- | --- | --- |\n{coaches}"
+        shown = self.passages("head coach of the longest time", text)
+        self.assertIn("Coach 7  1907", shown)
+        self.assertIn("Head coach  Ada", shown)
+
+    def test_a_row_s_neighbors_count_if_the_question_asks_for_one(self) -> None:
+        page = PageText("| A | B | C |\n|---|---|---|\n" + "| a | b | c |\n" * 4, "")
+        for asked, last in (
+            ("what came after b", [1.0, 1.0, 1.0, 0.1]),
+            ("b", [0.2, 1.0, 0.3, 0.1]),
+        ):
+            self.assertEqual(best_passages.by_row(page, [0.2, 1.0, 0.3, 0.1], asked), last)
+
+    def passages(self, question: str, text: str) -> str:
+        """Return what a person sees of a single result for a question."""
+        item = {"title": "A list", "url": "https://a.example/", "text": text}
+        view = terminal.View(is_full=False, params={"query": question})
+        return plain(view.for_people({"ok": True, "results": [item]}, str))
+
     def test_a_question_that_nothing_answers_is_named_at_the_end(self) -> None:
         source = {"title": "A", "url": "https://a.example/", "text": "Rye bread.", "queries": [1]}
         found = {"title": "B", "url": "https://b.example/", "snippet": "Flour.", "queries": [2]}
@@ -265,6 +289,9 @@ class Markdown(unittest.TestCase):
             "no  price     text", "1   1,234.50  one two three",
             "              four five six", "              seven eight nine",
         ])  # fmt: skip
+        table = "| name | x | y |\n|---|---|---|\n| unforgettable | one two three four | five six |"
+        self.assertEqual(self.lines(table, 34)[1], "unforgettable  one two    five six")
+        table = f"| no | price | empty | text |\n|---|---|---|---|\n| 1 | 1,234.50 | | {words} |"
         wide = terminal_markdown.Renderer(20, [], 60).lines(table)
         self.assertEqual(plain(wide[1]), f"1   1,234.50  {words}")
 

@@ -30,16 +30,19 @@ from websearch.base.numbers import (
 from websearch.base.words import STOP_WORDS
 from websearch.check.opposites import limit_of, opposite
 from websearch.check.page_numbers import (
+    PROOF_CHARS,
     VERSION_OF,
     WORD,
     Occurrence,
     PageNumbers,
     as_grouped,
+    dates_in,
     days_of,
     is_version,
     kind_of,
     model_at,
     moments_in,
+    months_of,
     names_in_order,
     near_words,
     nouns_after,
@@ -49,6 +52,7 @@ from websearch.check.page_numbers import (
     versions_of,
 )
 from websearch.check.rounded import Rounding, rounding_of
+from websearch.kit import one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -61,6 +65,9 @@ CLEARLY = 1.0  # words by which another row must fit better to cause a doubt
 MUCH = 1.5  # the same for another sentence; one of two words may be in its headings
 MOST_WORDS = 0.6  # share of the sentence's words in a piece that says the same
 MOST_TOLD = 5  # rivals to examine
+BESIDE = 0.6  # least weight of the first word on either side of a number
+CLOSE = 0.4  # least weight of the first two words on either side of a number
+LEAST_SHARED = 2.0  # words that a sentence with another month shares
 NEIGHBORS = 2  # sentences on either side of a number that count as near it
 SWAPPED = 1.15  # factor by which swapped numbers must fit better to cause a doubt
 FAR_WEIGHT = 0.01  # weight of a row's name that is not near the number
@@ -86,6 +93,9 @@ _LABEL = re.compile(
     r"|\b(?:two|three|four|five|six|seven|eight|nine)[ -]"
     r"(?:third|quarter|fourth|fifth|sixth|eighth|tenth)s"
 )
+_LATER = re.compile(
+    r"(?i)\s(?:hours?|days?|weeks?|months?|years?|decades?|centuries)\s(?:later|earlier|before|after)\b"
+)
 _SHARE_WORD = re.compile(r"(?i)\b(?:half|twice|doubled?|tripled?|dozens?)\b")
 _PART = re.compile(r"(?!version)" + _LABEL.pattern.removeprefix("(?i)"), re.IGNORECASE)
 _DOTTED = re.compile(r"(\d{1,20}(?:\.\d{1,20}){2,8})|[\s\S]")
@@ -100,7 +110,6 @@ _OF_WHOM = re.compile(r"\bof (?:whom|which|them|these)\W{1,2}(?:about |only |som
 _PART_OF_RANGE = re.compile(r"(?i)\d\s?(?:to|and|or|[-–—])\s?\Z")
 _RANGE_AFTER = re.compile(r"(?i)\s?(?:to|and|or|[-–—])\s?\d")
 NAME_CHARS = 70  # maximum length of two words and a year
-_ISO_DAY = re.compile(r"(?<!\d)\d{4}-\d\d-\d\d(?!\d)")
 
 
 class Doubt(NamedTuple):
@@ -194,11 +203,13 @@ def numbers_in(text: str, language: str = "en") -> tuple[list[DraftNumber], list
         if found.re is VERSION_OF and not is_version(found):
             return found[0]
         covered = without_label(found) if found.re is not _NAMED else without_name(found)
-        if covered != found[0] and found.re not in (_ISO_DAY, VERSION_OF):
+        if covered != found[0] and found.re is not VERSION_OF:
             skipped.append(" ".join(found[0].split()))
         return covered
 
-    for pattern in (_ISO_DAY, _LABEL, VERSION_OF, _NAMED):
+    for start, end, _ in dates_in(text):
+        text = text[:start] + "\u2060" * (end - start) + text[end:]
+    for pattern in (_LABEL, VERSION_OF, _NAMED):
         text = pattern.sub(cover, text)
     skipped += [found[0] for found in _SHARE_WORD.finditer(text)]
     numbers = (as_grouped(number, language) for number in numbers_of(text, language or "en"))
@@ -252,15 +263,19 @@ class ComparedNumbers:
         unknown = [one for one in self.versions if not any(one.name in p.versions for p in pages)]
         self.skipped += [f"{one.name} {one.text}" for one in unknown]
         self.is_versioned = len(unknown) < len(self.versions)
-        self.text, self.tokens = text, tokens_of(text)
-        self.words = stems(f"{text} {context}")
+        known = [one.text for one in self.versions if one not in unknown]
+        self.skipped = [text for text in self.skipped if text.split()[-1] not in known]
+        self.text, self.tokens, self.whole = text, tokens_of(text), f"{text} {context}"
+        self.words = stems(self.whole)
         powers = scale_powers(context)
         self.candidates = [self.candidates_of(number, powers) for number in self.numbers]
         self.holders: dict[tuple[PageNumbers, int], set[int]] = {}
         for index, candidates in enumerate(self.candidates):
             for page, found in candidates:
                 self.holders.setdefault((page, found.piece), set()).add(index)
-        self.proofs = [self.proof_of(index) for index in range(len(self.numbers))]
+        self.evidence = [self.evidence_of(index) for index in range(len(self.numbers))]
+        self.proofs = [next(iter(proofs), None) for proofs in self.evidence]
+        self.skipped += [number.text for number in self.numbers if self.is_derived(number)]
 
     def missing(self) -> list[str]:
         """Return the numbers and dates that no page has.
@@ -271,13 +286,18 @@ class ComparedNumbers:
         lost = [
             number.text
             for number, proof in zip(self.numbers, self.proofs, strict=True)
-            if not (proof or is_counted)
+            if not (proof or is_counted or self.is_derived(number))
         ]
         lost += [
             version for _, version, _, is_elsewhere in self.other_versions() if not is_elsewhere
         ]
         known = set().union(*(days for page in self.pages for days in page.days))
         return lost + sorted(day for day in self.days if not is_known(day, known))
+
+    def is_derived(self, number: DraftNumber) -> bool:
+        """Return whether a number only relates two dates and no page has it: "two years later"."""
+        is_later = number.number.is_word and _LATER.match(number.sentence, number.number.end)
+        return bool(is_later and not self.evidence[self.numbers.index(number)])
 
     def proof(self) -> list[dict[str, str]]:
         """Return {number, url, text, note?} for each proven number."""
@@ -317,7 +337,7 @@ class ComparedNumbers:
             for name, version, known, is_elsewhere in self.other_versions()
             if is_elsewhere
         ]
-        found += self.limited_versions()
+        found += [*self.limited_versions(), *self.other_months()]
         named, aside = (set().union(*(one.days[side] for one in self.pages)) for side in (0, 1))
         note = "The page has this date only in a reference."
         found += [{"number": day, "note": note} for day in sorted(self.days & aside - named)]
@@ -348,6 +368,24 @@ class ComparedNumbers:
                 if limits and all(limit[0] * mine[0] < 0 for limit in limits):
                     note = f"The page says “{limits[0][1]}”, not “{mine[1]}”."
                     found.append({"number": own.text, "note": note})
+        return found
+
+    def other_months(self) -> list[dict[str, str]]:
+        """Return {number, note, text} for months whose year or month differs on the pages."""
+        found = []
+        every = [(page, index, months) for page in self.pages for index, months in page.months]
+        known = set().union(*(months.keys() for _, _, months in every))
+        for own, text in months_of(self.text).items():
+            others = [
+                (score(self.words, page.context(index)), months[other], page.of(index))
+                for page, index, months in every
+                for other in months
+                if own not in known and (other[:4] == own[:4]) != (other[4:] == own[4:])
+            ]
+            points, other, place = max(others, default=(0.0, "", ""))
+            if points >= LEAST_SHARED and self.language == "en":
+                note = f"In this place the page has {other}."
+                found.append({"number": text, "note": note, "text": one_line(place, PROOF_CHARS)})
         return found
 
     def candidates_of(
@@ -383,8 +421,8 @@ class ComparedNumbers:
             if number.rounds(found, page)
         ]
 
-    def proof_of(self, index: int) -> Proof | None:
-        """Return the occurrence that best fits a number, or None.
+    def evidence_of(self, index: int) -> list[Proof]:
+        """Return the occurrences that fit a number best, best first.
 
         Other numbers of the sentence in the same piece improve the fit.
         """
@@ -403,7 +441,11 @@ class ComparedNumbers:
             Proof(points, score(near, page.near(found)), page, found)
             for points, page, found in best
         ]
-        return max(proofs, key=lambda proof: (proof.score, proof.affinity), default=None)
+        return sorted(
+            proofs,
+            key=lambda one: (not one.page.is_day(one.occurrence), one.score + one.affinity),
+            reverse=True,
+        )
 
     def others(self, index: int, page: PageNumbers, found: Occurrence) -> int:
         """Count the sentence's other numbers in a piece."""
@@ -422,10 +464,8 @@ class ComparedNumbers:
             return NO_DOUBT
         own = page.shown(found)
         is_alone = not self.others(index, page, found)
-        start, text = page.sentence_of(found)
-        its = found.number._replace(start=found.number.start - start, end=found.number.end - start)
-        if note := opposite(number.sentence, number.number, text, its):
-            doubt = Doubt(note, own)
+        if (opposed := self.opposed(index)).note:
+            doubt = opposed
         elif is_alone and len(self.words) > 1 and self.words.isdisjoint(page.context(found.piece)):
             doubt = Doubt("On the page, no word of the sentence is near it.", own)
         elif other := page.of_model(model := model_at(number.sentence, number.number.start), found):
@@ -442,6 +482,27 @@ class ComparedNumbers:
                 doubt = Doubt("The page has it for a different row.", own)
         return doubt
 
+    def opposed(self, index: int) -> Doubt:
+        """Return the doubt that the evidence has a word or a sign of opposite meaning.
+
+        If the best evidence has no limit, such as "at least", similar evidence may have one.
+        """
+        number, proofs = self.numbers[index], self.evidence[index]
+        alike = [
+            one
+            for one in proofs
+            if one.score >= proofs[0].score - CLEARLY
+            or is_same_place(number, one.page, one.occurrence)
+        ]
+        places = [(one, *placed(one.page, one.occurrence)) for one in alike]
+        limits = [limit_of(text, its.start, its.end)[0] for _, text, its in places]
+        mine = limit_of(number.sentence, number.number.start, number.number.end)[0]
+        if mine and not limits[0] and mine not in limits and -mine in limits:
+            places = places[limits.index(-mine) :]
+        proof, text, its = places[0]
+        note = opposite(number.sentence, number.number, text, its)
+        return Doubt(note, proof.page.shown(proof.occurrence)) if note else NO_DOUBT
+
     def counted_by(self, number: DraftNumber, proof: Proof) -> Occurrence | None:
         """Return a different number that the page has for the draft's noun.
 
@@ -451,6 +512,8 @@ class ComparedNumbers:
         its = nouns_after(page.text, found.number)
         is_second = its[0] == number.nouns[0] and its[1] != ""  # "771 fishing boats"
         noun, own = number.nouns[is_second], its[is_second]
+        if kind_of(number.number)[1]:
+            return None
         counted = page.counted.get(noun, []) if noun else []
         if any(number.fits(other, page) for other in counted):
             return None
@@ -465,6 +528,7 @@ class ComparedNumbers:
             if other not in used
             and not page.are_range(found, other)
             and (other.cell > 0 or nouns_after(page.text, other.number)[0] == noun)
+            and (other.cell > 0 or found.cell < 0 or other.piece == found.piece)
             and (other.piece == found.piece or shared & page.context(other.piece).keys())
         )
         return next(near, None)
@@ -489,9 +553,10 @@ class ComparedNumbers:
             if is_cell and found.piece not in labels:
                 continue
             every = set().union(*labels.values())
-            its = stems(page.sentence_of(found)[1]) & every
-            its |= labels[found.piece] if is_cell else set()
-            mine = max((named[word] for word in its & named.keys()), default=0.0)
+            words = stems(page.sentence_of(found)[1])
+            its = words & every | (labels[found.piece] if is_cell else set())
+            own_words = (words if is_cell else set()) | its
+            mine = max((named[word] for word in own_words & named.keys()), default=0.0)
             others = (named.keys() & every) - its
             if its and others and (is_cell or not mine):
                 is_missing = is_cell or others.isdisjoint(page.context(found.piece))
@@ -504,7 +569,7 @@ class ComparedNumbers:
         if found.cell < 0:
             return False
         others = [other for other in page.by_piece[found.piece] if other not in self.used_on(page)]
-        said, moments = moments_in(self.text), page.moments_of(found)
+        said, moments = moments_in(self.whole), page.moments_of(found)
         if moments and moments.isdisjoint(said):
             meant = [other for other in others if page.moments_of(other) & said]
             own = values_of(found.number)
@@ -523,13 +588,15 @@ class ComparedNumbers:
         page, found = proof.page, proof.occurrence
         text, start, end = number.sentence, number.number.start, number.number.end
         is_part = _PART_OF_RANGE.search(text[max(0, start - 8) : start])
-        if is_part or _RANGE_AFTER.match(text, end) or page.is_in_unclear_order(found):
+        is_listed = "respectively" in page.sentence_of(found)[1] and found.cell < 0
+        if is_part or _RANGE_AFTER.match(text, end) or is_listed:
             return None
         used = self.used_on(page)
         others = [
             (score(number.near, page.near(other)), other)
             for other in page.beside(found)
             if other not in used
+            and is_same_place(number, page, other)
             and may_be_alike(other.number, found.number)
             and not (other.number.is_word or found.number.is_word or page.is_name(other))
             and not (page.are_range(found, other) or page.is_ordinal(other))
@@ -540,10 +607,12 @@ class ComparedNumbers:
     def rival(self, position: int, proof: Proof) -> Doubt:
         """Return the doubt that another sentence or row fits better and has a different number.
 
-        There is no doubt if the number is near that piece or in its headings. position: the
-        number's index in the sentence.
+        There is no doubt if the number is near that piece or in its headings, or if the page has it
+        beside the same words. position: the number's index in the sentence.
         """
         number = self.numbers[position]
+        if any(is_same_place(number, one.page, one.occurrence) for one in self.evidence[position]):
+            return NO_DOUBT
         scores: dict[tuple[PageNumbers, int], float] = defaultdict(float)
         for page in self.pages:
             for word in self.words:
@@ -556,6 +625,8 @@ class ComparedNumbers:
             if not (piece and own):
                 break
             is_row = piece.frames == own.frames and piece.kind == "row"
+            if is_row and not page.head_of(proof.occurrence).strip():
+                continue
             used = self.used_on(page)
             alike = [
                 found
@@ -578,7 +649,8 @@ class ComparedNumbers:
                 best = max(alike, key=lambda one: score(number.near, page.near(one)))
                 is_in_heading = number.text in page.label(best) if not is_row else False
                 margin = CLEARLY if is_row or len(self.words) == 1 else MUCH
-                if not is_in_heading and points + TOGETHER * len(others) >= proof.score + margin:
+                is_same = is_row or is_same_place(number, page, best)
+                if is_same and not is_in_heading and points + TOGETHER * len(others) >= proof.score + margin:
                     return Doubt(
                         f"In this place the page has {best.number.text}.", page.shown(best)
                     )
@@ -588,12 +660,19 @@ class ComparedNumbers:
         """Return notes on pairs of numbers that would fit better if swapped."""
         notes: dict[int, str] = {}
         proven = [(index, proof) for index, proof in enumerate(self.proofs[:MOST_DOUBTED]) if proof]
-        for (first, one), (second, two) in pairwise(proven):
+        pairs = [*pairwise(proven), *zip(proven, proven[2:], strict=False)]
+        for (first, one), (second, two) in pairs:
             is_wrong = self.is_wrong_share(first, second)
             is_known = one.page is two.page and one.page.language == self.language
             is_known = is_known and self.tokens not in one.page.tokens
-            is_alike = is_wrong or self.are_alike(first, second)
-            if not (is_known and is_alike and self.may_swap(one, two)):
+            is_alike = self.are_alike(first, second) and self.may_swap(one, two)
+            is_year = kind_of(self.numbers[first].number)[1]
+            is_alike = is_alike and (
+                not is_year
+                or is_same_place(self.numbers[first], two.page, two.occurrence)
+                or is_same_place(self.numbers[second], one.page, one.occurrence)
+            )
+            if not is_known or not (is_wrong or is_alike):
                 continue
             own = one.affinity + two.affinity
             other = score(self.numbers[first].near, two.page.near(two.occurrence))
@@ -614,7 +693,11 @@ class ComparedNumbers:
         between = self.numbers[first].sentence[start:end]
         is_list = bool(_AND.fullmatch(between)) or bool(_OF.fullmatch(between))  # 1985 and 1990
         is_list = is_list and not names_in_order(self.numbers[first].sentence, end)
-        return is_year == is_other_year and may_be_same(unit, other) and not is_list
+        is_rate = between.strip().endswith("per")  # 2 per 1,000
+        is_measured = bool(unit) != bool(other) and any(number.nouns[0] for number in numbers)
+        is_scaled = len({bool(number.number.scaled) for number in numbers}) == 1
+        is_alike = is_year == is_other_year and may_be_same(unit, other) and is_scaled
+        return is_alike and not (is_list or is_rate or is_measured)
 
     def is_wrong_share(self, first: int, second: int) -> bool:
         """Return whether a part is greater than its whole: "16 of the 8", "3 came, of whom 4"."""
@@ -643,8 +726,22 @@ def score(words: Iterable[str] | dict[str, float], context: dict[str, float]) ->
     return sum(weight * context.get(word, 0.0) for word, weight in weights.items())
 
 
+def is_same_place(number: DraftNumber, page: PageNumbers, found: Occurrence) -> bool:
+    """Return whether a word directly beside a draft's number is close to a number in a page."""
+    beside = {word for word, weight in number.near.items() if weight >= BESIDE}
+    near = page.near(found)
+    return any(near.get(word, 0.0) >= CLOSE for word in beside)
+
+
+def placed(page: PageNumbers, found: Occurrence) -> tuple[str, Number]:
+    """Return an occurrence's sentence, and its number with offsets in that sentence."""
+    start, text = page.sentence_of(found)
+    number = found.number
+    return text, number._replace(start=number.start - start, end=number.end - start)
+
+
 def ratio_of(unit: str, other: str) -> Decimal:
-    """Return how many of another unit of the same dimension make a unit; 0 for other dimensions."""
+    """Return a unit's value in another unit; 0 if they differ in dimension."""
     (base, ratio), (same, its) = (RATIOS.get(name, (name, Decimal(0))) for name in (unit, other))
     return ratio / its if base == same and its else Decimal(0)
 

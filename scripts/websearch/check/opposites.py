@@ -12,16 +12,16 @@ if TYPE_CHECKING:
 
 # Words for a limit directly before and after a number.
 _MOST_BEFORE = re.compile(
-    r"(?i)\b(at most|up to|no more than|not more than|less than|fewer than|under|below|maximum of"
-    r"|only|older than|earlier than|before)\s(?:(?:version|[A-Z]\S*)\s){0,2}\W?\Z"
+    r"(?i)(?:([<≤])\s?|\b(at most|up to|no more than|not more than|less than|fewer than|under|below|maximum of"
+    r"|only|older than|earlier than|before)\s)(?:(?:version|[A-Z]\S*)\s){0,2}\W?\Z"
 )
 _MOST_BEHIND = re.compile(
     r"(?i)[^.,;]{0,12}?\s?\b"
     r"((?:or|and) (?:earlier|older|lower|less|fewer|below|smaller|under)|at most)\b"
 )
 _LEAST_BEFORE = re.compile(
-    r"(?i)\b(at least|no less than|no fewer than|not less than|more than|over|above|exceeding"
-    r"|minimum of|newer than|later than)\s(?:(?:version|[A-Z]\S*)\s){0,2}\W?\Z"
+    r"(?i)(?:([>≥])\s?|\b(at least|no less than|no fewer than|not less than|more than|over|above|exceeding"
+    r"|minimum of|newer than|later than)\s)(?:(?:version|[A-Z]\S*)\s){0,2}\W?\Z"
 )
 _LEAST_BEHIND = re.compile(
     r"(?i)[^.,;]{0,12}?\s?\b"
@@ -38,16 +38,14 @@ _OPPOSITES = [
         ("rose|risen|increased?|increases|grew|grown|gained|climbed|up by",
          "fell|fallen|declined?|decreased?|decreases|dropped|shrank|reduced|down by"),
         ("minimum", "maximum"), ("males?|men|boys", "females?|women|girls"), ("with", "without"),
-        ("(?:per|an?|each|every) hour|hourly", "(?:per|an?|each|every) (?:second|minute)"),
-        ("(?:per|a|each|every) (?:second|minute|hour)|hourly",
-         "(?:per|a|each|every) (?:day|week|month|year)|daily|weekly|monthly|annual(?:ly)?|yearly"),
-        ("(?:per|a|each|every) day|daily",
-         "(?:per|a|each|every) (?:week|month|year)|weekly|monthly|annual(?:ly)?|yearly"),
-        ("(?:per|a|each|every) (?:week|month)|weekly|monthly",
-         "(?:per|a|each|every) year|annual(?:ly)?|yearly"),
         ("symptomatic", "asymptomatic"), ("first", "last"),
     )
 ]  # fmt: skip
+_RATE = re.compile(
+    r"(?i)\b(?:(?:per|each|every) (?P<unit>second|minute|hour|day|week|month|year)"
+    r"|an? (?P<time>hour|day|week|month|year)|(?P<adverb>hour|dai|week|month|annual|year)ly)\b"
+)
+_RATE_UNITS = {"dai": "day", "annual": "year"}
 
 
 def opposite(sentence: str, own: Number, page: str, its: Number) -> str:
@@ -64,12 +62,25 @@ def opposite(sentence: str, own: Number, page: str, its: Number) -> str:
     mine_words, other_words = (
         clause(text, at.start, at.end).lower() for text, at in ((sentence, own), (page, its))
     )
+    mine_rates, other_rates = (rates_in(words) for words in (mine_words, other_words))
+    if mine_rates and other_rates and mine_rates.keys().isdisjoint(other_rates):
+        has, said = (next(iter(rates.values())) for rates in (other_rates, mine_rates))
+        return f"The page says “{has}”, not “{said}”."
     for pair in _OPPOSITES:
         for word, contrary in (pair, pair[::-1]):
             said, has = word.search(mine_words), contrary.search(other_words)
             if said and has and not (contrary.search(mine_words) or word.search(other_words)):
                 return f"The page says “{has[0]}”, not “{said[0]}”."
     return ""
+
+
+def rates_in(text: str) -> dict[str, str]:
+    """Return unit of time -> the words for a rate in a text, such as "per day" or "daily"."""
+    rates = {}
+    for found in _RATE.finditer(text):
+        unit = found[found.lastgroup or 0].lower()
+        rates[_RATE_UNITS.get(unit, unit)] = found[0]
+    return rates
 
 
 def limit_of(text: str, start: int, end: int) -> tuple[int, str]:
@@ -80,7 +91,7 @@ def limit_of(text: str, start: int, end: int) -> tuple[int, str]:
         (1, _LEAST_BEFORE, _LEAST_BEHIND),
     ):
         if found := first.search(before) or second.match(behind):
-            return sign, " ".join(found[1].split())
+            return sign, " ".join((found[1] or found[found.lastindex or 1]).split())
     return 0, ""
 
 

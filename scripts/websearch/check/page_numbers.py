@@ -63,16 +63,22 @@ _DAY_FIRST = re.compile(
 _MONTH_FIRST = re.compile(
     rf"\b(?P<month>[A-Z][^\W\d_]{{2,9}})\.?\s(?P<days>{_LIST})(?!\d|[.,]\d)(?:,?\s(?P<year>\d{{4}})\b)?"
 )
-_NUMERIC_DAY = re.compile(r"(?<![\d./])(\d{1,2})[./](\d{1,2})[./](\d{4}|\d\d)(?![\d./])")
+_MONTH_OF_YEAR = re.compile(
+    rf"\b(?:(?P<first>[A-Z][^\W\d_]{{2,9}})\.?(?:\s{_NUMBER})?{_TO}(?:{_NUMBER}\s)?)?"
+    rf"(?P<second>[A-Z][^\W\d_]{{2,9}})\.?(?:\s{_LIST})?,?\s(?:of\s)?(?P<year>(?:1[5-9]|20)\d\d)\b"
+)
+_NUMERIC_DAY = re.compile(r"(?<![\w./])(\d{1,2})[./](\d{1,2})[./](\d{4}|\d\d)(?![\d./])")
 # A version after a product's name or the word "version": Python 3.9, x<3.0, CMake version 3.24.
 VERSION_OF = re.compile(
     r"(?<![\w#-])([A-Za-z][\w#-]{0,40}\+{0,2})(?:\.js)?(?:,?\s(?P<word>[Vv]ersions?|[Rr]elease))?[\s:(]{0,2}"
-    r"(?:(?P<operator>[<>=~^≥≤!]{1,2})\s?|[\s(-])[vV]?(?P<number>\d{1,4}(?:\.\d{1,4}){1,3})(?:\+|\.[xX*])?(?![\d%]|[.,]\d|\s?(?:%|per\s?cent|[mb]illion))"
+    r"(?:(?P<operator>[<>=~^≥≤!]{1,2})\s?|[\s(-])[vV]?(?P<number>\d{1,4}(?:\.\d{1,4}){1,3}|(?(word)\d{1,4}|(?!)))(?:\+|\.[xX*])?(?![\d%]|[.,]\d|\s?(?:%|per\s?cent|[mb]illion))"
 )
 _YEAR = re.compile(r"(?<![\d.,$€£])(?:1[5-9]|20)\d\d(?![\d%]|[.,]\d)")
 _MODEL = re.compile(r"\b([A-Z][^\W\d_]{1,30})[ -](\d{1,4})(?![\w.,]?\d|\s?%)")
 _ALTERNATIVE = re.compile(r"[^\w.;]{0,3}(?:to|or|[-–—])[^\w.;]{0,3}")
 _CLAUSE = re.compile(r"[,;:](?!\d)|[.!?]\s|\b(?:and|while|whereas|but)\b")
+_RAISED_POINT = re.compile(r"(?<=\d)[·Á](?=\d)")  # 48·0 %; Á is a misread point
+_MARKED = {"'": ("minute", "foot"), "′": ("minute", "foot"), '"': ("second", "inch"), "″": ("second", "inch")}
 _GLUED_NOTE = re.compile(r"(\d[\d,.]*\d|\d)\.\d{1,2}")
 _NOUNS = re.compile(rf"[\s-]{{1,2}}({WORD.pattern})(?:[\s-]{{1,2}}({WORD.pattern}))?")
 _GROUPED = re.compile(r"[1-9]\d{0,2}(?:,\d{3}){1,6}")
@@ -107,7 +113,7 @@ class PageNumbers:
 
     def __init__(self, url: str, head: str, text: str) -> None:
         self.url = url
-        self.text = f"{head}\n\n{text}"
+        self.text = f"{head}\n\n{_RAISED_POINT.sub('.', text)}"
         self.title = stems(head)
         self.language = language_of(self.text)
         self.page = PageText(self.text)
@@ -209,6 +215,12 @@ class PageNumbers:
             days[index in aside].update(days_of(self.of(index)))
         return days
 
+    @functools.cached_property
+    def months(self) -> list[tuple[int, dict[str, str]]]:
+        """Return the pieces that have months with a year: their indexes and months_of."""
+        found = ((index, months_of(self.of(index))) for index in self.by_piece)
+        return [(index, months) for index, months in found if months]
+
     def of(self, index: int) -> str:
         """Return a piece's text; for a row, include its table's header."""
         if not self.pieces:
@@ -266,6 +278,8 @@ class PageNumbers:
 
     def has_unit(self, found: Occurrence, unit: str) -> bool:
         """Return whether a number's label contains a unit."""
+        if unit in _MARKED.get(self.text[found.number.end : found.number.end + 1], ()):
+            return True
         text = self.label(found).lower()
         words = {word for word, name in UNITS.items() if name == unit} | {unit}
         return any(
@@ -287,7 +301,7 @@ class PageNumbers:
         return stems(self.text[piece.start : piece.end]), stems(self.head_of(found))
 
     def piece_of(self, found: Occurrence) -> Piece | None:
-        """Return the piece of an occurrence."""
+        """Return the piece of the page that contains an occurrence."""
         return self.pieces[found.piece] if self.pieces else None
 
     def sentence_of(self, found: Occurrence) -> tuple[int, str]:
@@ -341,6 +355,12 @@ class PageNumbers:
                 found.setdefault(piece.frames, cells)
         return found
 
+    def is_day(self, found: Occurrence) -> bool:
+        """Return whether a number is the day of a date."""
+        start, text = self.sentence_of(found)
+        place = found.number.start - start
+        return any(first <= place < last for first, last, _ in dates_in(text))
+
     def is_name(self, found: Occurrence) -> bool:
         """Return whether a number is part of a name, such as Luna 16."""
         start, text = self.sentence_of(found)
@@ -390,22 +410,43 @@ def moments_in(text: str) -> set[str]:
     return {*_YEAR.findall(text), *(f"month {month}" for month in months if month)}
 
 
+def months_of(text: str) -> dict[str, str]:
+    """Return YYYY-MM -> the words, for a text's months with a year; "May to July 2020" has two."""
+    from websearch.base.written_dates import month_names
+
+    months = {}
+    for found in _MONTH_OF_YEAR.finditer(text[:MOST_DATED]):
+        for name in filter(None, found.group("first", "second")):
+            if month := month_names().get(name.lower(), 0):
+                months[f"{found['year']}-{month:02}"] = f"{name} {found['year']}"
+    return months
+
+
 def days_of(text: str) -> set[str]:
     """Return the dates in a text as YYYY-MM-DD, or as MM-DD without a year."""
+    return set().union(*(days for _, _, days in dates_in(text)))
+
+
+def dates_in(text: str) -> list[tuple[int, int, set[str]]]:
+    """Return the dates in a text: the position of their days, and the dates as days_of does."""
     from websearch.base.written_dates import month_names
 
     text = text[:MOST_DATED]
-    days = {f"{int(one[1]):04}-{one[2]}-{one[3]}" for one in _ISO_DAY.finditer(text)}
+    dates = [
+        (*one.span(), {f"{int(one[1]):04}-{one[2]}-{one[3]}"}) for one in _ISO_DAY.finditer(text)
+    ]
     for found in (*_DAY_FIRST.finditer(text), *_MONTH_FIRST.finditer(text)):
         month = month_names().get(found["month"].lower(), 0)
         year = f"{found['year']}-" if found["year"] else ""
         numbers = map(int, re.findall(r"\d+", found["days"]))
-        days |= {f"{year}{month:02}-{day:02}" for day in numbers if month and 0 < day < 32}
+        days = {f"{year}{month:02}-{day:02}" for day in numbers if month and 0 < day < 32}
+        dates += [(*found.span("days"), days)] if days else []
     for found in _NUMERIC_DAY.finditer(text):
         first, second = int(found[1]), int(found[2])
         year = found[3] if len(found[3]) == 4 else f"20{found[3]}"
-        days |= {f"{year}-{a:02}-{b:02}" for a, b in ((first, second), (second, first)) if a < 13}
-    return days
+        days = {f"{year}-{a:02}-{b:02}" for a, b in ((first, second), (second, first)) if a < 13}
+        dates += [(*found.span(), days)] if days else []
+    return dates
 
 
 def is_version(found: re.Match[str]) -> bool:
@@ -439,7 +480,8 @@ def stems(text: str) -> set[str]:
 
 def stemmed(text: str) -> list[tuple[int, str]]:
     """Return the offset and the stem of each significant word in a text."""
-    words = ((found.start(), found[0].lower()) for found in WORD.finditer(text))
+    found = (one for one in WORD.finditer(text) if not text[max(0, one.start() - 1)].isdecimal())
+    words = ((one.start(), one[0].lower()) for one in found)  # not the "th" of "8th"
     return [
         (start, stem_of(word))
         for start, word in words

@@ -70,7 +70,7 @@ def to_markdown(document: Document) -> str:
     last = [
         lines_sentence(sorted(passed), "Passed: numbers in"),
         f"Not checked: {named}." if skipped else "",
-        f"Compared: {checks} quotations, numbers of {numbers} sentences, {links} links; no names.",
+        f"Compared: quotations ({checks}), sentences with numbers ({numbers}), links ({links}).",
     ]
     hint = [] if document["ok"] else [re.sub(r" \(\w+_\w+\)", "", document["details"]["hint"])]
     advice = [fence_untrusted("\n".join(found)), *hint] if found else []

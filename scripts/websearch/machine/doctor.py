@@ -301,7 +301,7 @@ def check_store() -> list[Line]:
         return [warning(name, message, hint)]
     if not os.path.exists(path):
         return [ok(name, f"nothing stored yet (it would be {path})")]
-    contents = f"{facts['answers']} answers, {facts['pages']} pages"
+    contents = f"answers: {facts['answers']}, pages: {facts['pages']}"
     return [ok(name, f"{path} ({facts['bytes'] / 1e6:.1f} MB, {contents})")]
 
 
@@ -497,7 +497,7 @@ def to_markdown(document: Document) -> str:
             return "\n".join(plans) or "Nothing would be sent."
         return key_file.to_markdown(document)
     lines = [
-        f"- {line['status']:<8} {line['name']}: {line['message']} {line.get('hint', '')}".rstrip()
+        f"- {line['status']} {line['name']}: {line['message']} {line.get('hint', '')}".rstrip()
         for line in document["checks"]
     ]
     statuses = [line["status"] for line in document["checks"]]

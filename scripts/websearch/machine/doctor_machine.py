@@ -70,7 +70,7 @@ def check_browser() -> list[Line]:
         if is_wanted:
             return [warning("browser", str(error), error.hint)]
         return [ok("browser", "none is installed, so pages that need JavaScript are not read")]
-    use = "it renders" if is_wanted else f"with {fetch.BROWSER_VARIABLE}=1 or browser it renders"
+    use = "it renders" if is_wanted else f"with {fetch.BROWSER_VARIABLE}=1 or --browser, it renders"
     return [ok("browser", f"{program}; {use} pages that need JavaScript")]
 
 

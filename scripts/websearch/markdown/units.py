@@ -501,7 +501,8 @@ def columns_of_extremes(page: PageText) -> dict[int, list[int]]:
 
 
 def number_in(cell: str) -> float | None:
-    """Return the number that makes up most of a cell, or None."""
+    """Return the number that makes up most of a cell, apart from its parentheses, or None."""
+    cell = re.sub(r" ?\([^()]*\)", "", cell)
     match = re.search(r"-?\d[\d,]{0,20}(?:\.\d{1,20})?", cell.replace("−", "-"))
     if match and len(match[0]) * 4 >= len(cell):
         return float(match[0].replace(",", ""))

@@ -44,12 +44,11 @@ if TYPE_CHECKING:
 # With a larger budget, it starts lower and rises more slowly.
 LEAST_SCORE, ENOUGH, USUAL_ROOM = 0.33, 0.2, 9_000
 LEAST_IF_LACKING = 0.6  # the same if no page has one of the question's words
-# The same for a page that the caller chose: show all units that answer, up to SURE_CHARS characters
-# or half of the budget; after USUAL_CHARS, show only units that answer nearly as well as the best,
-# unless the budget is hardly larger.
-SURE_CHARS, USUAL_CHARS = 1_500, 3_000
-LEAST_OF_A_PAGE, LEAST_OF_MORE = 0.2, 0.6
+# The same for a page that the caller chose; after USUAL_CHARS, show only units that answer nearly as
+# well as the best, unless the budget is hardly larger.
+LEAST_OF_A_PAGE, USUAL_CHARS, LEAST_OF_MORE = 0.4, 3_000, 0.6
 WHOLE_PAGE = 2_500  # characters up to which the text of a page that answers is shown whole
+WHOLE_PARAGRAPH = 1_000  # the same for the paragraph of the best unit of a chosen page
 LEAST_ROWS = 5  # rows of a table that is marked as complete
 BEST_PLACES = 3  # units searched for the words of a question
 PATH_CHARS = 170  # characters per path of headings; the outermost headings are omitted first
@@ -187,6 +186,15 @@ def pages_aside(question: str, missing: list[str], pages: list[PageText]) -> set
     return without if len(without) < len(texts) else set()
 
 
+def complete_paragraph(selection: Selection, excerpt: Excerpt, scores: list[float]) -> None:
+    """Show the paragraph of a page's best unit whole, if it is short and fits."""
+    score, best = max(zip(scores, excerpt.page.units, strict=True), key=lambda pair: pair[0])
+    own = [piece for piece in excerpt.page.pieces if piece.block == best.block]
+    is_short = own[-1].end - own[0].start <= WHOLE_PARAGRAPH
+    if score and best.kind == "sentence" and is_short:
+        selection.complete(excerpt, own)
+
+
 def passages_within(
     page: PageText, query: str, room: int, size: Callable[[Any], int], deadline: float | None = None
 ) -> list[dict[str, str]]:
@@ -200,14 +208,15 @@ def passages_within(
     scores = [rank_units(question, [page], deadline)[0] for question in questions]
     left = room or sys.maxsize
     usual = USUAL_CHARS if left > 2 * USUAL_CHARS else left
-    sure = min(SURE_CHARS, left // 2)
 
     def weakest(_: int, used: int) -> float:
-        return 0.0 if used < sure else LEAST_OF_A_PAGE if used < usual else LEAST_OF_MORE
+        return LEAST_OF_A_PAGE if used < usual else LEAST_OF_MORE
 
     while left > 0:
         selection = Selection([page], left, completes=True)
         (excerpt,) = choose_units(selection, questions, scores, weakest)
+        for (of_page,) in scores if excerpt.shown else ():
+            complete_paragraph(selection, excerpt, of_page)
         complete_excerpts(selection, questions)
         passages = passages_of(excerpt)
         over = size(passages) - room if room else 0

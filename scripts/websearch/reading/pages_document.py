@@ -37,7 +37,7 @@ from websearch.markdown.sections import (
     outline_of,
     section_note,
 )
-from websearch.markdown.units import PageText, sentence_ends
+from websearch.markdown.units import PageText, sentence_ends, without_title
 from websearch.pages.fetch.fetch import normal_url
 from websearch.passages.excerpts import limit_query, passages_within
 from websearch.passages.selection import GAP, MOST_CUT, PARAGRAPH_GAP
@@ -552,7 +552,8 @@ def page_markdown(page: Document) -> list[str]:
         f"# {passage['heading']}\n\n{passage['text']}" if passage["heading"] else passage["text"]
         for passage in page.get("passages", [])
     ]
-    text = PARAGRAPH_GAP.join(passages) or page.get("text", "") or parts_markdown(page)
+    whole = without_title(page.get("text", ""), page.get("title", ""))
+    text = PARAGRAPH_GAP.join(passages) or whole or parts_markdown(page)
     from websearch.reading.one_page import RAW_NOTE
 
     if not page.get("note", "").startswith(RAW_NOTE):
@@ -597,7 +598,7 @@ def table_line(table: Document) -> str:
     """Return the line of a table in the list of a page's tables."""
     label = " · ".join(table[name] for name in ("heading", "caption") if name in table)
     columns = ", ".join(filter(None, table["columns"]))
-    named = f"{table['number']}. {label} ({table['rows']:,} rows)"
+    named = f"{table['number']}. {label} ({table['rows']:,} row{'s' * (table['rows'] != 1)})"
     return f"{named}: {columns}" if columns else named
 
 

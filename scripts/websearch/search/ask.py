@@ -48,7 +48,7 @@ FIRST_SHARE = 0.6  # one engine's share of the remaining time if another may fol
 RESULT_PAGE = 10  # results per result page; all are stored, even if the question needs fewer
 MAX_NAMED = 3  # values in a warning
 OWN_DATES = (
-    "{} cannot filter by dates: results were left out by the dates of their pages. Results without "
+    "{} cannot filter by date, so the results were filtered by their pages' dates. Results without "
     "a date were kept."
 )
 LATE_SECONDS = 0.5  # seconds from the deadline until a question is abandoned
@@ -293,7 +293,7 @@ def keep_to_filters(answer: Answer) -> None:
         results = "1 result" if left_out == 1 else f"{left_out} results"
         title = ENGINES[engine].title
         period = since if ".." in since else f"the last {since}"
-        warnings.append(f"{results} from {title} left out: the date is not in {period}.")
+        warnings.append(f"{results} from {title} left out: dated outside {period}.")
     unclear = [
         written
         for result in in_period

@@ -81,7 +81,7 @@ ENGINE_AND_FILTERS: list[Parameter] = [
      "help": "auto (default) falls back to the next engine, a named engine does not; keyless: "
              "auto without keys; all, or several names: results are merged"},
     {"name": "focus", "type": "str", "choices": list(FOCUSES), "default": "general",
-     "help": "also ask sources of one kind (papers, news: only those): " + "; ".join(
+     "help": "also query sources of one kind (papers and news query only these): " + "; ".join(
          f"{focus}: {', '.join(focus_sources(focus))}" for focus in FOCUSES[1:])},
     *FILTER_PARAMS,
     {"name": "budget", "type": "int", "min": 0, "max": 1_000_000,

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import heapq
 from dataclasses import dataclass
 
 from websearch.base.calls import result_or_error
 from websearch.kit import SearchError
 from websearch.markdown.units import PageText, without_title
-from websearch.passages.excerpts import answered_share, excerpts_of, rank_pages
-from websearch.passages.selection import is_entry
-from websearch.passages.terms import misses_the_point
+from websearch.passages.excerpts import BEST_PLACES, answered_share, excerpts_of, rank_pages
+from websearch.passages.selection import is_entry, telling_part
+from websearch.passages.terms import (
+    count_terms,
+    misses_the_point,
+    telling_terms,
+    term_weights,
+)
 from websearch.reading.pages_document import searched_lengths
 from websearch.search.read_sources import LEAST_SECONDS, merge_same_texts, read
 
@@ -83,6 +89,21 @@ class Evidence:
             if max(own) >= least
         ]
 
+    def best_part(self, index: int, room: int) -> str:
+        """Return the part of a source's best unit with the most words of its question.
+
+        Only units that contain such a word count. room: characters. Returns "" if there is none.
+        """
+        for query, of_question in zip(self.queries, self.scores, strict=False):
+            page = self.pages[index]
+            pairs = zip(of_question[index], page.units, strict=True)
+            best = heapq.nlargest(BEST_PLACES, pairs, key=lambda pair: pair[0])
+            texts = [page.of(unit) for score, unit in best if score]
+            held = count_terms(texts, telling_terms(term_weights(query)))
+            if text := next((text for text, terms in zip(texts, held, strict=True) if terms), ""):
+                return text if len(text) <= room else telling_part(text, room, query, len)
+        return ""
+
     def answered_by(self, index: int, excerpt: Excerpt | None) -> list[int]:
         """Return the numbers of the questions that the shown text of a source answers.
 
@@ -118,6 +139,11 @@ class Evidence:
 
 def gather_evidence(sources: list[Source], queries: list[str], limits: Limits) -> Evidence:
     """Return the sources with ranked pages; set is_cut for pages not searched completely."""
+    return weigh(sources, page_texts(sources, limits), queries, limits)
+
+
+def page_texts(sources: list[Source], limits: Limits) -> list[PageText]:
+    """Return the part of each source's page that can be searched; set is_cut if it is not all."""
     titles = [str(source.result.get("title", "")) for source in sources]
     texts = [
         without_title(source.text, title) for source, title in zip(sources, titles, strict=True)
@@ -130,6 +156,13 @@ def gather_evidence(sources: list[Source], queries: list[str], limits: Limits) -
         page = PageText(text[:length], title, source.outside if limits.max_chars else "")
         source.is_cut = source.is_cut or len(page.text) < len(text)
         pages.append(page)
+    return pages
+
+
+def weigh(
+    sources: list[Source], pages: list[PageText], queries: list[str], limits: Limits
+) -> Evidence:
+    """Return the sources with their pages, ranked together."""
     found = [
         [index for index, source in enumerate(sources) if number in source.questions]
         for number, _ in enumerate(queries, 1)
@@ -177,7 +210,8 @@ def read_further(evidence: Evidence, further: list[Source], call: Call, limits: 
     """
     others = [source for source in read(further, FURTHER_PAGES, call) if source.text]
     merged = merge_same_texts([*evidence.sources, *others])
-    both = gather_evidence(merged, evidence.queries, limits)
+    new = page_texts(merged[len(evidence.sources) :], limits)
+    both = weigh(merged, [*evidence.pages, *new], evidence.queries, limits)
     best = both.best()
     in_order = sorted(range(len(merged)), key=lambda index: -best[index])
     both.keep(sorted(in_order[: len(evidence.sources)]))

@@ -45,7 +45,7 @@ COMMANDS: dict[str, Command] = {
              "aliases": ["q"], "searched": True, "help": "what to search for"},
             {"name": "engine", "type": "str", "choices": keyless_engines(),
              "default": "duckduckgo", "values": SPELLINGS,
-             "help": "engine to ask (default: duckduckgo); it answers or the call fails"},
+             "help": "engine to query (default: duckduckgo); there is no fallback"},
             {"name": "count", "type": "int", "min": 1, "max": MAX_COUNT, "default": DEFAULT_COUNT,
              "flags": ["-n"], "help": "results, 1 to 50 (default: 10); each further page is one "
                                       "more request"},

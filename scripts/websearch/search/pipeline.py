@@ -112,7 +112,7 @@ def in_period(
     """
     if left_out := sum(source.is_outside for source in ranked):
         what = "1 page" if left_out == 1 else f"{left_out} pages"
-        outcome.warnings.append(f"{what} left out: the page's own date is not in {since}.")
+        outcome.warnings.append(f"{what} left out: the page's own date is outside {since}.")
     inside = [source for source in sources if not source.is_outside]
     if sources and not inside:
         raise SearchError("no_results", outcome.warnings[-1], FILTERED_HINT)

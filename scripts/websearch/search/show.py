@@ -434,9 +434,9 @@ def fill_texts_in(document: Document, evidence: Evidence, limits: Limits) -> Non
             leads = [*{lead.words: 0 for lead in excerpt.whole if lead.words not in names}]
             whole = [re.sub(r"[`*\\]", "", words) for words in leads[:MOST_CUT]]
             put_if_it_fits(document, item, "whole", whole, limit)
-    for item, source in zip(items, evidence.sources, strict=True):
+    for index, (item, source) in enumerate(zip(items, evidence.sources, strict=True)):
         if source.text and "text" not in item:
-            line = one_line(line_of(source), LINE_CHARS)
+            line = one_line(line_of(source, evidence.best_part(index, LINE_CHARS)), LINE_CHARS)
             put_if_it_fits(document, item, "snippet", line, limit)
 
 
@@ -450,11 +450,11 @@ def drop_extras(document: Document, is_full: Callable[[], bool]) -> list[str]:
     return dropped
 
 
-def line_of(source: Source) -> str:
-    """Return a line about a page without an answer: its snippet from a whole word, or its start.
+def line_of(source: Source, best_part: str) -> str:
+    """Return a line about a page without an answer: its snippet from a whole word, or best_part.
 
     A snippet that is not in the text comes from a menu if it has no sentence punctuation or begins
-    in lower case.
+    in lower case. If best_part is empty, the line is the start of the text.
     """
     snippet = str(source.result.get("snippet") or "")
     words = [*re.finditer(r"\w+", snippet)]
@@ -463,7 +463,8 @@ def line_of(source: Source) -> str:
     if match:
         return snippet if match[1] == words[0][0] else snippet[words[1].start() :]
     is_sentence = re.search(_PUNCTUATION, snippet) and not snippet[0].islower()
-    return snippet if is_sentence else re.sub(_HEADINGS, "", source.text[: 9 * LINE_CHARS])
+    start = re.sub(_HEADINGS, "", source.text[: 9 * LINE_CHARS])
+    return snippet if is_sentence else best_part or start
 
 
 def put_if_it_fits(

@@ -67,9 +67,10 @@ def search_markdown(document: Document) -> str:
         "out of date" if document.get("stale") else "",
         f"today is {document['today']}" if "today" in document else "",
     ]
+    summary = ", ".join(filter(None, facts))
     return frame_markdown(
         document,
-        ", ".join(fact for fact in facts if fact),
+        summary[:1].upper() + summary[1:],
         fence_untrusted(sections) if sections else "",
         *last_lines(document),
     )

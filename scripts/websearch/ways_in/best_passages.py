@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 
 from websearch.base.words import STOP_WORDS
+from websearch.markdown.inline import cells_of
 from websearch.markdown.units import ITEM, PageText
-from websearch.passages.excerpts import rank_pages, shown_text
+from websearch.passages.excerpts import LEAST_SCORE, rank_pages, shown_text
 from websearch.passages.selection import Excerpt
 
 TYPE_CHECKING = False
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 _COUNTED_GAP = re.compile(r"(?m)^[ |]*\[(?:…|all) [\d,]+ (?:row|line)s?(?:,[^\[\]\n]*)?\][ |]*\n?")
 FIRST_SIZE = 3  # space kept for each page that has no part yet
 _GAP = re.compile(r"(?m)^\[…\]\n?|\[(…)\]")  # replaces omitted text
+# A question about the rows next to the row that it names.
+_NEXT_TO = r"(?i)\b(?:after|before|next|previous|preceding|following|preceded|followed)\b"
 _MARKED_HEAD = re.compile(r"(?m)^[ \t]{0,40}(?:[-*+]|\d{1,9}[.)]) +(?=\|)")  # a list marker
 
 
@@ -50,6 +53,8 @@ def best_passages(
     by_question = rank_pages(texts, questions)[0]
     scores = [[max(each) for each in zip(*of_page, strict=True)]
               for of_page in zip(*by_question, strict=True)]  # fmt: skip
+    asked = " ".join(questions)
+    scores = [by_row(page, own, asked) for page, own in zip(texts, scores, strict=True)]
     chosen: list[dict[Piece, float]] = [{} for _ in texts]
     shown, used = [""] * len(texts), [0] * len(texts)
     ranked = sorted(
@@ -60,7 +65,7 @@ def best_passages(
     for score, number, unit in ranked:
         is_first = not chosen[number]
         own = texts[number].of(unit)
-        if not is_first and (not score or used[number] >= room or not tells(unit, own)):
+        if not is_first and (score < LEAST_SCORE or used[number] >= room or not tells(unit, own)):
             continue
         text = shown_parts(texts[number], {**chosen[number], unit: score})
         needed, waiting = size(text), sum(not units for units in chosen)
@@ -69,6 +74,30 @@ def best_passages(
             chosen[number][unit] = score
             shown[number], used[number] = text, needed
     return shown
+
+
+def by_row(page: PageText, scores: list[float], asked: str) -> list[float]:
+    """Return the scores of a page's units, corrected for table rows.
+
+    In a table of names and values, rows without a word of the questions score less if the
+    questions contain a name. If the questions ask for the row before or after another one, the
+    neighbors of the best row score as much as that row.
+    """
+    words = re.compile("|".join(map(re.escape, query_words(asked))) or "$^", re.IGNORECASE)
+    rows = {place: cells_of(page.of(unit)) for place, unit in enumerate(page.units)
+            if unit.kind == "row"}  # fmt: skip
+    named = {page.units[place].block for place, cells in rows.items()
+             if len(cells) == 2 and words.search(cells[0])}  # fmt: skip
+    raised = list(scores)
+    for place in rows:
+        unit = page.units[place]
+        if unit.block in named and not words.search(page.of(unit)):
+            raised[place] /= 2
+    best = max(range(len(raised)), key=raised.__getitem__, default=0)
+    for place in (best - 1, best + 1) if best in rows and re.search(_NEXT_TO, asked) else ():
+        if place in rows and page.units[place].block == page.units[best].block:
+            raised[place] = raised[best]
+    return raised
 
 
 def tells(unit: Piece, text: str) -> bool:

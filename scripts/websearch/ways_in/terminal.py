@@ -141,7 +141,7 @@ class View:
             blocks = self.result_blocks(document, render, asked)
             if "queries" in document:  # the Markdown also lists the unanswered questions
                 questions = re.search(r"(?m)^Questions:\n(?:\d+\. .*\n)+", to_markdown(document))
-                blocks.insert(0, "\n".join(render.lines(questions[0])) if questions else "")
+                blocks.insert(0, "\n".join(render.lines(questions[0].strip())) if questions else "")
             return "\n\n".join(blocks)
         text = FENCE_LINE.sub("", to_markdown(document)).strip("\n")
         text = FIELD.sub("", text) if "counts" in document else text

@@ -44,7 +44,7 @@ EXAMPLES = (
 INDENT = 6  # columns before the second line of an option's help
 # Script -> its command at the front door.
 PROGRAMS = {"web_search": "", "read_page": "read", "http_server": "serve", "mcp_server": "mcp",
-            "doctor": "doctor"}  # fmt: skip
+            "doctor": "doctor", "install": "install"}  # fmt: skip
 
 
 def overview(script: dict[str, Any], program: str, width: int) -> str:
@@ -73,8 +73,10 @@ def wrapped_help(text: str, program: str, width: int) -> str:
         pattern = rf"\b{name}\.py(?: {word}\b)?" if word else rf"\b{name}\.py"
         text = re.sub(pattern, f"{program} {word}".strip(), text)
     lines = []
+    text = re.sub(r"(?m)^(\S.*)\n(?=\S)", r"\1 ", text)  # a paragraph is one line
     for line in text.split("\n"):
         start = line[: len(line) - len(line.lstrip())]
         is_long = len(line) > width
-        lines += filled(line.strip(), width, start, INDENT * bool(start)) if is_long else [line]
+        hang = INDENT if start else 2 * line.startswith(("output:", "call:"))
+        lines += filled(line.strip(), width, start, hang) if is_long else [line]
     return "\n".join(lines)

@@ -22,6 +22,7 @@ BOLD, DIM, ITALIC, RED, MAGENTA, PLAIN = (  # readable on both white and black
 )
 NARROWEST_COLUMN = 8  # characters; a table that needs narrower columns becomes a list
 LONGEST_NUMBER = 16  # characters of a cell with digits that does not wrap
+LONGEST_WORD = 16  # columns of a word that does not wrap in a table with enough space
 LARGEST_INDENT = 12  # columns
 MAX_CELLS = 20_000  # per table shown in columns
 _STYLE = re.compile(r"\x1b\[\d{0,2}m")
@@ -79,7 +80,7 @@ class Renderer(Page):
         """Return a heading in bold."""
         return joined(filled(styled_words(BOLD, self.inline(text)), self.width))
 
-    def code(self, lines: list[str], info: str) -> str:  # noqa: ARG002  for the desk
+    def code(self, lines: list[str]) -> str:
         """Return the lines of a code block, indented."""
         return joined(f"    {line}" for line in lines)
 
@@ -152,14 +153,20 @@ class Renderer(Page):
 def column_widths(rows: list[list[str]], space: int) -> list[int]:
     """Return the widths of a table's columns within this space; [] if there are too many columns.
 
-    A column is as wide as its cells, numbers never wrap, and the longest columns share the rest.
+    A column is as wide as its cells, numbers never wrap, words wrap only if they must, and the
+    longest columns share the rest.
     """
     columns = list(zip(*rows, strict=True))
     natural = [max(map(columns_of, column)) for column in columns]
-    least = [min(size, max(NARROWEST_COLUMN, *map(number_columns, column)))
-             for size, column in zip(natural, columns, strict=True)]  # fmt: skip
+    codes = [max(NARROWEST_COLUMN, *map(code_columns, column)) for column in columns]
+    words = [max(map(longest_word, column[1:]), default=0) for column in columns]
     space -= 2 * (len(columns) - 1)
-    if sum(least) > space:
+    for whole in range(LONGEST_WORD, -1, -1):
+        least = [min(size, max(code, min(word, whole)))
+                 for size, code, word in zip(natural, codes, words, strict=True)]  # fmt: skip
+        if sum(least) <= space:
+            break
+    else:
         return []
 
     def shared(limit: int) -> list[int]:
@@ -172,10 +179,15 @@ def column_widths(rows: list[list[str]], space: int) -> list[int]:
     return widths
 
 
-def number_columns(cell: str) -> int:
+def code_columns(cell: str) -> int:
     """Return the width of a cell that is a number, a date or another short code; else 0."""
     text = _STYLE.sub("", cell)
     return columns_of(text) if len(text) <= LONGEST_NUMBER and re.search(r"\d", text) else 0
+
+
+def longest_word(cell: str) -> int:
+    """Return the width of a cell's longest word."""
+    return max(map(columns_of, cell.split()), default=0)
 
 
 def joined(lines: Iterable[str]) -> str:
@@ -200,7 +212,7 @@ def filled(text: str, width: int, prefix: str = "", hang: int | None = None) -> 
     indent = re.sub(r"[^>\s]", " ", prefix) if hang is None else " " * hang
     lines, line, used = [], prefix, columns_of(prefix)
     has_word = False
-    for word in text.split():
+    for word in re.split(r"\s", text):  # several spaces stay: they align columns
         for part in broken(word, max(1, width - len(indent))):
             size = columns_of(part)
             if has_word and used + 1 + size > width:

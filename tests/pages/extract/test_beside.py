@@ -30,6 +30,7 @@ SHOWN = {  # HTML around or in the prose -> what a reader sees
     "rating": ('<div class="rating">4.5 (38 votes)</div>', ("4.5 (38 votes)",)),
     "byline": ('<div class="byline">Mira Holt, 4 May 2026</div>', ("Mira Holt, 4 May 2026",)),
     "footer": ("<footer><p>Quay 4, 90210 Riverton</p></footer>", ("90210 Riverton",)),
+    "lines": ("<footer><p>Quay 4<br>90210 Riverton</p></footer>", ("Quay 4  \n90210 Riverton",)),
     "footer of the prose": ("<section><footer>Updated 3 June</footer></section>", ("3 June",)),
     "menu named": ('<div class="navigation"><p>Ropes from 7 €</p></div>', ("Ropes from 7 €",)),
     "form": ("<form><p>Per meter: 9 €</p><input name=q><button>Buy</button></form>", ("9 €",)),
@@ -121,6 +122,13 @@ SHOWN = {  # HTML around or in the prose -> what a reader sees
         ("### Flax ropes for the boats\n\n9 €\n\n### Jute",),
     ),
     "label and value": ("<div>Load:<div>2 t</div></div>", ("Load: 2 t",)),
+    "pairs on lines": (
+        "".join(f"<div><span>{rope}</span><span>2 t</span></div>" for rope in ("Hemp", "Flax", "Jute")),
+        ("Hemp 2 t", "Flax 2 t"),
+    ),
+    "card on a line": (
+        "<aside><ul><li><a href=/r><h3>Tar</h3><i>$7</i></a></ul></aside>", ("Tar *$7*",),
+    ),
     "years and lengths": (
         "<div><span class=x>2026</span><span class=x>1h 54m</span></div>", ("2026 1h 54m",),
     ),
@@ -146,6 +154,16 @@ UNSEEN = {
     ),
     "button": ("<aside><button>Buy 3 ovens</button></aside>", "ovens"),
     "empty footer": ("<footer><p>All rights reserved</p></footer>", "reserved"),
+    "numbers of pages": (
+        "<div class=pager><a href=?p=1>1</a> <a href=?p=2>2</a> <a href=?p=2>Next</a></div>", "Next"
+    ),
+    "links of a footer": (
+        "<footer><p>90210 Riverton</p><ul><li><a href=/w>Wharf</a></ul></footer>", "Wharf"
+    ),
+    "labels of a footer": (
+        "<footer><p>90210 Riverton</p><dl><dt>Places<dd><a href=/w>Wharf</a></dl></footer>",
+        "Places",
+    ),
     "cook mode": ("<p>Cook Mode <span>Prevent your screen from going dark</span></p>", "screen"),
     "pin": ('<div><a href="https://pinterest.example/pin/create">Pin It</a></div>', "Pin"),
     "action": ("<div><span>Jump to Recipe</span></div>", "Jump"),
@@ -201,6 +219,14 @@ class Beside(unittest.TestCase):
     def test_a_picture_that_is_shown_again_is_written_once(self) -> None:
         images = "".join(f'<div><img src={n}.jpg alt="Coil of hemp {n}"></div>' for n in range(4))
         self.assertEqual(read("", after=images).text.count("Coil of hemp"), 1)
+
+    def test_the_name_of_a_product_stays_with_its_price(self) -> None:
+        cards = "".join(
+            f"<div><div><a href=/r>{name} for the boats</a></div><p>{price} € a meter</p></div>"
+            for name, price in (("Hemp ropes", 7), ("Flax ropes", 9))
+        )
+        text = read("", after=f"{cards}<p>Longer ropes are made to order in the winter months.").text
+        self.assertIn("Hemp ropes for the boats\n\n7 € a meter\n\nFlax ropes for", text)
 
     def test_menus_and_unseen_parts_are_not_kept(self) -> None:
         for name, (html, word) in UNSEEN.items():

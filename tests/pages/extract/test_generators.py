@@ -141,6 +141,14 @@ class Generators(unittest.TestCase):
         self.assertIn("Caution\n\nIt is hot.", text)
         self.assertIn("**npm**\n\nnpm install quill\n\n**pnpm**\n\npnpm install", text)
 
+    def test_a_short_description_before_the_only_prose_stays(self) -> None:
+        prose = "<h2>Properties</h2><p>The length of the pen in millimeters, without its cap."
+        html = (
+            '<meta name=generator content="Astro v5"><meta name=generator content="dartdoc 8">'
+            f"<main><h1>Pen</h1><section><p>A pen.</p></section><section>{prose}</section></main>"
+        )
+        self.assertTrue(markdown.extract_markdown(html).startswith("A pen.\n\n## Properties"))
+
     def test_types_of_parameters_are_no_bylines(self) -> None:
         body = "<div><b>load</b> <span class=api-property-meta>integer</span></div>"
         self.assertIn("**load** integer", documentation(body, "Fern"))
@@ -176,6 +184,11 @@ class Generators(unittest.TestCase):
         ):
             tabs = f"<div><div class=CodeTabs-toolbar>{buttons}</div><div>{inside}</div></div>"
             self.assertTrue(documentation(tabs, "ReadMe").endswith(f"\n\n{text}"))
+        items = "<li><button>npm</button></li><li><button>yarn</button></li>"
+        boxes = "".join(f"<div><pre>{name} add quill</pre></div>" for name in ("npm", "yarn"))
+        text = documentation(f"<div><div><ul>{items}</ul></div>{boxes}</div>", "VuePress")
+        for name in ("npm", "yarn"):
+            self.assertIn(f"**{name}**\n\n```\n{name} add quill\n```", text)
 
     def test_a_declaration_stays_if_each_of_its_names_is_a_link(self) -> None:
         names = " ".join(

@@ -200,6 +200,7 @@ class Sources(unittest.TestCase):
             f"<p class=event-date>Event: <time datetime='2020-03-05T10:00'>{day}</time></p>",
             f"<div class=start-date>{day}</div><div class=endDate>6 March 2020</div>",
             f"<div class='deadline date'>{day}</div>",
+            f"<ul class=meta><li>Closing date: {day}</ul>",
             f"<div class=event-meta><ul><li>Date: {day}</ul></div>",
             f"<blockquote class=post-meta>Ann <a href='/1'>{day}</a></blockquote>",
         ):

@@ -252,6 +252,8 @@ class Content(unittest.TestCase):
             f"{labels}<div>{panels.format('')}</div>",
             "<ul role=tablist><li role=tab>Mac<li role=tab><code>Linux</code></ul>"
             + panels.format("").replace("<div>", "<div role=tabpanel>"),
+            "<ul><li><a href=#x>Mac</a><li><a href=#y><code>Linux</code></a></ul>"
+            "<div id=x><p>brew install quill</div><div id=y hidden><p>apt install quill</div>",
         ):
             text = self.documentation(tabs)
             self.assertIn("**Mac**\n\nbrew install quill\n\n**`Linux`**\n\napt install", text)
@@ -936,6 +938,7 @@ class Metadata(unittest.TestCase):
         for heading, title in (
             ("Plot<a class=headerlink href='#plot'>#</a>", "Plot"),
             ("Plot <a href='#plot'>¶</a>", "Plot"), ("C#", "C#"),
+            ("<a href='#plot'>#</a> Plot", "Plot"),
             ("The <a href='#map'>map</a>", "The map"), ("In <a href='/c'>#</a>", "In #"),
         ):  # fmt: skip
             self.assertEqual(

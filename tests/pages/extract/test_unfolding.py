@@ -24,6 +24,8 @@ OPENED = (
     f"""<p onclick="show('a')">Is oil in it?</p><div id="a" style="display:none">{ANSWER}</div>""",
     f'<p>Is oil in it?</p><div style="display: none">{ANSWER}</div><a href="#">Read more</a>',
     f"<p>Is oil in it?</p><p><button>Show answer</button></p><div hidden>{ANSWER}</div>",
+    f'<div onclick="flip(this)">Is oil in it?<i></i></div><div hidden>{ANSWER}</div>',
+    f"<button>Is oil in it?<span>+</span></button><div hidden>{ANSWER}</div>",
     f"<details><summary>Is oil in it?</summary>{ANSWER}</details>",
 )
 CLOSED = (
@@ -69,8 +71,13 @@ class Unfolding(unittest.TestCase):
                 self.assertNotIn(ANSWER, text)
 
     def test_a_button_that_is_a_question_becomes_a_line(self) -> None:
-        text = markdown_of(OPENED[4])
-        self.assertEqual(text, f"**Is oil in it?**\n\n{ANSWER}")
+        accordion = f"<button class=accordion>{{}}</button><p hidden>{ANSWER}"
+        for title, html in (
+            ("Is oil in it?", OPENED[4]),
+            ("Is oil in it?", accordion.format("Is oil in it? <span>+</span>")),
+            ("Oil", accordion.format("Oil")),
+        ):
+            self.assertEqual(markdown_of(html), f"**{title}**\n\n{ANSWER}")
 
     def test_many_controls_are_read_in_linear_time(self) -> None:
         start = time.monotonic()

@@ -274,7 +274,7 @@ def own_server_address(variable: str) -> str:
     address = without_login(named)
     if not address:
         hint = "Set it to the address of your server, for example http://localhost:8080."
-        raise SearchError("auth", f"{variable} is not set", hint)
+        raise SearchError("auth", f"{variable} is not set.", hint)
     if scheme_of(address) not in ("http", "https") or len(address.split()) > 1:
         shown = quoted(hide_credentials(named))
         message = f"{variable} is {shown}; it must be an http or https address."

@@ -306,7 +306,7 @@ def header_signal(response: Response) -> str:
 
 
 def wall_error(engine: Engine, response: Response, signal: str) -> SearchError:
-    """Return the error for a response that is a bot wall; pacing completes it."""
+    """Return the error for a response that is a bot wall; pacing adds the pause."""
     message = f"{engine.title} answered with {signal}."
     details = {"status": response.status, "retry_after": retry_after(response)}
     return SearchError("blocked", message, "", signal=signal, **details)

@@ -50,6 +50,8 @@ MAX_EXPLAINED, MAX_EXPLAINED_TEXT = 100, 60  # elements, and characters of each 
 MENU_SHARE = 0.8  # share of a box's text in links that makes it a menu, unless it has a value
 MIN_MENU = 3  # links in a menu
 MAX_NEIGHBORS = 5  # links in a box that links to the previous, next and parent pages
+CELLS = ("td", "th")
+GROUPS = ("dl", "details")  # a label with its links
 MENU_ITEMS = ("li", "a", "nav")
 MAX_LABEL = 40  # mean characters of a menu's links; cards have more
 MIN_TEXT = 60  # characters of text outside links that make a box more than labels
@@ -161,15 +163,19 @@ class BesideText:
     def restore(self, block: Node) -> None:
         """Judge the elements of a block individually, not by a rule for an element around them.
 
-        In a menu, keep only the items that contain a value from the page's data.
+        In a menu, keep only the items that contain a value from the page's data; inside an element
+        with a doubtful reason, drop the blocks that are links without a value.
         """
         reasons = {block: block.dropped}
         menus = {block} if block.dropped == "menu" else set()
+        doubtful = {block} if block.dropped in DOUBTFUL else set()
         order = [block]
         block.dropped = ""
         for node in order:  # the loop extends order
             for child in children_of(node):
                 reason = self.own_reason(child)
+                if node in doubtful or reason in DOUBTFUL:
+                    doubtful.add(child)
                 if node in menus or reason == "menu":
                     menus.add(child)
                     if reason in ("", "menu") and child.tag in MENU_ITEMS:
@@ -180,12 +186,16 @@ class BesideText:
                     order.append(child)
         for node in reversed(order):
             self.count(node)
-            is_doubtful = reasons[node] in DOUBTFUL or self.is_menu(node)
+            is_block = node.tag in BLOCKS and node.tag not in CELLS
+            is_links = node.link == node.chars or node.tag in GROUPS
+            is_links = is_links and is_block and node in doubtful
+            is_doubtful = reasons[node] in DOUBTFUL or is_links or self.is_menu(node)
             is_frame = self.page.is_documentation and (
                 reasons[node] == "end of the page"
                 or (0 < self.links[node] <= MAX_NEIGHBORS and links_to_neighbors(node))
             )
-            if not node.chars or is_frame or (is_doubtful and node not in self.values):
+            is_empty = not node.chars and node.tag != "br"
+            if is_empty or is_frame or (is_doubtful and node not in self.values):
                 node.dropped = "menu"
 
     def unseen_reason(self, node: Node) -> str:
@@ -238,6 +248,6 @@ class BesideText:
             title.tag = title.tag if title.chars < node.chars else "p"
         count, node.link = (1, node.chars) if node.tag == "a" else (count, node.link)
         self.links[node], node.link = (0, 0) if is_verse or titles else (count, node.link)
-        is_short = node.tag in BLOCKS and 0 < node.chars <= MAX_TEXT
+        is_short = node.tag in BLOCKS and 0 < node.chars <= MAX_TEXT and not self.is_menu(node)
         if is_short and node not in self.values and VALUE.search(text_of(node)):
             self.values.add(node)

@@ -8,23 +8,23 @@ next to the text; in documentation, all of these count as content.
 find_content applies the rules in this order, because each step uses the result of earlier steps:
 
 0. Drop the frames of documentation generators (generator_rules), while the page is parsed.
-1. Decide whether comments are the content or only readers' comments, before any name is judged.
+1. Decide whether comments are the content or only readers' comments, before any name is judged,
+   find what controls open, and move the labels of tabs to their panels.
 2. Drop repeated teasers and comments from an article (structure_rules) before lists lose items.
 3. Drop elements by name, tag and style (name_rules), from the root down, and do not judge elements
    inside them. is_plausible stops a rule that would drop too much, relative to the page after
    step 2. Names around an article's core and inside code do not count.
 4. If too little is left, repeat step 3 with fewer rules (keep_more). This step comes here because
    every later step measures the remaining text.
-5. Move tab labels to their panels before a later step can drop the row of tabs as a list.
-6. Choose the element with the content: start at the element named as the text, go down while one
+5. Choose the element with the content: start at the element named as the text, go down while one
    child has nearly all running text, and go up again if it has too little of the page (widen).
-7. Drop its links to other pages (link_rules): lists of links and sections on related pages; then
+6. Drop its links to other pages (link_rules): lists of links and sections on related pages; then
    boxes next to the core, which the remaining text determines; then short promotions.
-8. Drop the title, dates and headings at the ends of an article, and copies. Copies come last,
+7. Drop the title, dates and headings at the ends of an article, and copies. Copies come last,
    because two boxes may become equal only after other parts are dropped.
-9. Find leads between the title and the content, including elements dropped as "related".
-10. Keep boxes next to the content that show the page's own data (page_data.py).
-11. Append the notes that the content refers to but does not contain (notes.py).
+8. Find leads between the title and the content, including elements dropped as "related".
+9. Keep boxes next to the content that show the page's own data (page_data.py).
+10. Append the notes that the content refers to but does not contain (notes.py).
 
 A rule only gives a reason (Node.dropped). beside.py decides about all elements by their reasons:
 text, beside the text, furniture of the site or unseen.
@@ -296,7 +296,7 @@ def named_text(page: PageTree) -> Node:
 
 
 def choose_content(page: PageTree) -> Node:
-    """Return the element with the content, by going down while a child has nearly all prose."""
+    """Return the element with the content: go down while one child has nearly all the prose."""
     node = named_text(page)
     with_text = elements_with_text(page) if page.is_documentation else set()
     while True:
@@ -310,6 +310,7 @@ def choose_content(page: PageTree) -> Node:
             or is_opened(best, below)
             or (page.keeps_comments and best in page.comments)  # the post is next to them
             or any(is_part(child) for child in below if child in with_text and child is not best)
+            or any(map(is_description, with_text.intersection(below[: below.index(best)])))
             or (page.is_plain and any(map(is_unnamed_text, below, repeat(best))))
         ):
             return node
@@ -325,6 +326,11 @@ def is_opened(best: Node, siblings: list[Node]) -> bool:
 def is_part(node: Node) -> bool:
     """Return whether an element with text is a part of documentation, not a box next to it."""
     return node.tag in TEXT_SIGNS or node.chars - node.link >= MIN_PART_TEXT
+
+
+def is_description(node: Node) -> bool:
+    """Return whether an element before a part of documentation is a short sentence about it."""
+    return node.link * 2 < node.chars and re.search(_SENTENCE_END, text_of(node)) is not None
 
 
 def is_unnamed_text(node: Node, beside: Node) -> bool:
@@ -434,6 +440,7 @@ def find_content(html: str) -> Content:
     page = PageTree(html)
     page.keeps_comments = comments_are_content(page)
     page.unfolded = find_unfolded(page.nodes)
+    label_panels(page)
     drop_boilerplate(page)
     for leniency in (1, 2):
         is_text = page.is_article and page.root.prose > ENOUGH_PROSE
@@ -444,7 +451,6 @@ def find_content(html: str) -> Content:
         keep_more(page, 3)
         if page.root.chars < TOO_LITTLE * page.text_chars:  # a label such as "Skip navigation"
             keep_more(page, 2)
-    label_panels(page)
     content = choose_content(page)
     if not page.is_article:
         content = widen(page, content)

@@ -92,6 +92,7 @@ _OTHER_NAMES = (
     r"|bibliograph|infobox|wp-caption"
 )
 NO_LINES = BLOCKS | name_set("script style noscript")  # elements that are not part of a line
+NOT_NEAR = HEADINGS | {"meta"}  # elements near the heading that need a name or tag of dates
 # Names that an article's header never has.
 _NOT_ALONE = (
     r"(?i)comment|respon[sd]|related|recent|popular|copyright|latest|ticker|promo|recommend|trending"
@@ -109,6 +110,12 @@ _EVENT = r"(?i)(?<![a-z])events?(?![a-z])"
 _OTHER_DAYS = (
     r"(?i)event-?(?:date|time|day|start)|(?:start|end)-?(?:date|time)|expir|deadline|valid-?(?:thr|unt|from)"
     r"|due-?date|birth|departure|arrival|check-?(?:in|out)-?date"
+)
+
+# Beginning of a line with such a date.
+_OTHER_LINE = (
+    r"(?i)\W*(?:application )?(?:closing|deadline|apply by|expir|valid|due|starts?\b|ends?\b"
+    r"|until|bewerbungs|gültig|beginn|ab \d|bis \d|date limite|fecha límite|scadenza)"
 )
 
 # A date in a URL: /2024/05/31/, /2024/may/31/, 2024-05-31, 2024_05_31, /20240531/; 31-05-2024 only
@@ -231,7 +238,7 @@ def marked_dates(page: PageTree, month_first: bool) -> dict[str, list[Written]]:
     dates: dict[str, list[tuple[int, Written]]] = {"element": [], "time": [], "heading": []}
     above = ancestors(page.nodes[heading]) if heading else []
     is_event = any(has_name(_EVENT, names_of(node)) for node in above)
-    lengths: dict[Node, int] = {}  # block -> characters of its line
+    lines: dict[Node, str] = {}  # block -> its line
     marked = 0
     for index, node in enumerate(page.nodes):
         is_own = node.attributes.get("itemprop") == "datePublished"
@@ -245,13 +252,14 @@ def marked_dates(page: PageTree, month_first: bool) -> dict[str, list[Written]]:
             continue
         is_near = heading and heading - NEAR_BEFORE <= index <= heading + NEAR_AFTER
         is_marked = names or node.tag == "time"
-        if not (is_marked or (is_near and node.tag not in HEADINGS)):
+        if not (is_marked or (is_near and node.tag not in NOT_NEAR)):
             continue
         block = block_of(node)
         block = node if block.tag in HEADINGS else block
-        if block not in lengths:
-            lengths[block] = len(line_of(block))
-        if node.tag != "meta" and lengths[block] > (MAX_LINE if is_marked else MAX_BYLINE):
+        if block not in lines:
+            lines[block] = line_of(block)
+        is_long = len(lines[block]) > (MAX_LINE if is_marked else MAX_BYLINE)
+        if node.tag != "meta" and (is_long or re.match(_OTHER_LINE, lines[block])):
             continue
         marked += 1
         stage = "element" if names else "time" if node.tag == "time" else "heading"

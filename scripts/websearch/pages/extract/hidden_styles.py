@@ -217,7 +217,7 @@ class HiddenText:
 
 
 def is_dropped_anyway(node: Node) -> bool:
-    """Return whether an element has no text or is dropped by other rules, as most suspects are."""
+    """Return whether an element has no text or is already dropped by another rule (most are)."""
     if not HIDDEN_CLASSES.isdisjoint(node.attributes.get("class", "").lower().split()):
         return True
     around: Node | None = node

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from websearch.base.html_tree import Node, name_set
+from websearch.base.html_tree import BLOCKS, Node, name_set
 from websearch.markdown.escapes import mark_signs, without_marks
 from websearch.pages.extract.element_names import words_of
 from websearch.pages.extract.page_tree import ancestors, text_of
@@ -115,8 +115,8 @@ def gap_between(before: Node | str, after: Node | str, is_glued: bool, in_cell: 
     is_apart = any(
         node.tag == "label" or not words_of(node).isdisjoint(APART_WORDS) for node in elements
     )
-    is_image = any(node.tag == "img" for node in elements)
-    return " " if is_image or (is_apart and (len(elements) == 2 or is_glued)) else ""
+    is_box = any(node.tag == "img" or node.tag in BLOCKS for node in elements)
+    return " " if is_box or (is_apart and (len(elements) == 2 or is_glued)) else ""
 
 
 def are_parts(before: Node, after: Node) -> bool:

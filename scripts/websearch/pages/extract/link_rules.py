@@ -7,6 +7,7 @@ import re
 from websearch.base.html_tree import HEADINGS, Node, name_set
 from websearch.pages.extract.element_names import words_of
 from websearch.pages.extract.name_rules import MOST_CHARS, has_code, own_heading
+from websearch.pages.extract.page_data import VALUE
 from websearch.pages.extract.page_tree import PageTree, ancestors, look_of, places, text_of
 
 # Beginnings of texts above or in links to other pages, in the most common languages of web pages.
@@ -54,6 +55,7 @@ LINK_LIST_SHARE = 0.8  # share of text in links that makes a block a list of lin
 LINK_LIST_TAGS = name_set("ul ol div section table p center")
 LISTS = name_set("ul ol")
 MIN_MENU = 3  # links in a menu
+MAX_CARD = 300  # characters of a card with a value next to its title
 MIN_SENTENCE = 50  # characters of a linked sentence that is not a teaser
 MAX_CHILDREN = 20  # cells and texts in a table row that lays out columns
 # Words in documentation's links to the previous, next and parent pages.
@@ -159,12 +161,17 @@ def is_sentence(node: Node) -> bool:
 
 
 def is_card_title(node: Node, page: PageTree) -> bool:
-    """Return whether a linked heading is the title of the text next to it, or a post's author."""
+    """Return whether a box of links is the title of the text next to it, or a post's author.
+
+    A title is a heading, or it names the product or event whose price or date is next to it.
+    """
     card = node.parent
     if not card or card.chars - card.link <= node.chars - node.link:
         return False
     heading = own_heading(node)
     is_title = heading is not None and heading.tag in HEADINGS and heading.link > 0
+    if card.chars <= MAX_CARD and not is_title:
+        is_title = VALUE.search(text_of(card).replace(text_of(node), "")) is not None
     targets = {link.attributes.get("href") for link in links_in(node)}
     return len(targets) == 1 and (is_title or page.is_thread)
 

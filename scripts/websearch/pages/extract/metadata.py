@@ -211,13 +211,15 @@ def page_heading(page: PageTree) -> str:
 
 
 def heading_text(node: Node) -> str:
-    """Return a heading's text without buttons and a permalink character such as ¶."""
-    heading, last = text_beginning(node, MAX_TEXT), node.children[-1:]
-    if last and not isinstance(last[0], str):
-        sign = text_beginning(last[0], MAX_TEXT)
-        is_link = last[0].attributes.get("href", "")[:1] == "#" and not re.search(r"\w", sign)
-        if is_link or last[0].tag == "button":
-            return heading.removesuffix(sign).rstrip()
+    """Return a heading's text without buttons and a permalink character such as ¶ at its ends."""
+    heading = text_beginning(node, MAX_TEXT)
+    for end in (*node.children[:1], *node.children[-1:]):
+        sign = "" if isinstance(end, str) else text_beginning(end, MAX_TEXT)
+        if isinstance(end, str) or sign == heading:
+            continue
+        is_link = end.attributes.get("href", "")[:1] == "#" and not re.search(r"\w", sign)
+        if is_link or end.tag == "button":
+            heading = heading.removeprefix(sign).removesuffix(sign).strip()
     return heading
 
 

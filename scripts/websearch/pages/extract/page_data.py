@@ -70,10 +70,10 @@ ROW = ("name", "value", "unitText", "text")
 INNER = name_set("itemListElement acceptedAnswer suggestedAnswer name value unitText text")
 MAX_LISTED = 3_000  # characters of a listed value
 MIN_STATED, MAX_STATED = 3, 100  # characters of a single value
-# A price, measure, date, time, rating or other figure.
+# A price, measure, date, time, rating or other figure, or an e-mail address.
 VALUE = re.compile(
     r"[$\u20ac\u00a3\u00a5\u20b9]\s?\d|\d\s?[%\u20ac\u00a3\u00a5$]|\d[.,:/]\d|\d{3}"
-    r"|\d\s?[^\W\d_]"
+    r"|\d\s?[^\W\d_]|\w@\w"
 )
 MAX_PATTERN = 100  # single values to search for, in texts of at most MAX_VALUE characters
 MIN_LETTERS = 15  # letters of values outside the content that show that a box was lost
@@ -312,6 +312,7 @@ def has_block(node: Node) -> bool:
 def join_pairs(box: Node, parts: list[Node]) -> None:
     """Write each pair in a box as one line; write several pairs as a list."""
     if len(parts) == 2 and parts[0].tag not in PAIR_HEADINGS:
+        parts[0].children.append(" ")
         join_row(box, tuple(BLOCKS))
         return
     box.tag = "ul" if len(parts) > 2 else "div"

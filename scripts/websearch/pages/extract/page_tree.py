@@ -46,9 +46,10 @@ _HAS_FACTS = (
 _SAYS_ARTICLE = _IS_POSTING + r'|itemprop=["\']articleBody'  # documentation themes also declare it
 # Documentation generators, as in meta name="generator".
 _DOCUMENTATION_GENERATOR = (
-    r"(?i)^(?:docutils|sphinx|mkdocs|zensical|docusaurus|vitepress|vuepress|mdbook|javadoc|rustdoc"
+    r"(?i)^(?:made with love by )?(?:docutils|sphinx|mkdocs|zensical|docusaurus|vitepress|vuepress|mdbook|javadoc|rustdoc"
     r"|doxygen|asciidoc|docbook|makeinfo|texi2|gitbook|bookdown|antora|pdoc|typedoc|starlight"
-    r"|nextra|docfx|yard|exdoc|jsdoc|scaladoc|dokka|haddock|ocamldoc|odoc)"
+    r"|nextra|docfx|yard|exdoc|jsdoc|scaladoc|dokka|haddock|ocamldoc|odoc|dartdoc|gi-docgen"
+    r"|mintlify)"
 )
 _WIKI = r"(?i)mediawiki|dokuwiki"  # wiki pages are documentation unless they declare an article
 MAX_HEADING_CHARS = 200  # characters of a heading and its id to compare
@@ -108,6 +109,7 @@ class PageTree:
         self.keeps_comments = self.has_readers_comments = False
         self.comments: set[Node] = set()  # elements in comments
         self.unfolded: set[Node] = set()  # elements that controls open (unfolding.py)
+        self.tab_rows: set[Node] = set()  # rows of tabs that became labels of their panels
         self.leniency = 0
         self.min_prose = MIN_ARTICLE_PROSE if self.is_article else MIN_PROSE
         self.data: set[Node] = set()
@@ -140,11 +142,17 @@ class PageTree:
         return named <= PLAIN_SHARE * len(boxes)
 
     def generator(self) -> str:
-        """Return the content of the page's generator meta element, or ""."""
-        for node in self.nodes:
-            if node.tag == "meta" and node.attributes.get("name", "").lower() == "generator":
-                return node.attributes.get("content", "")
-        return ""
+        """Return the content of the page's generator meta element, or "".
+
+        If there are several, such as Astro and its theme, documentation generators come first.
+        """
+        names = [
+            node.attributes.get("content", "")
+            for node in self.nodes
+            if node.tag == "meta" and node.attributes.get("name", "").lower() == "generator"
+        ]
+        known = (name for name in names if re.match(_DOCUMENTATION_GENERATOR, name))
+        return next(known, "".join(names[:1]))
 
     def looks_like_documentation(self) -> bool:
         """Return whether the page has code, terms and headings with anchors, as documentation does.
@@ -180,6 +188,8 @@ class PageTree:
             return "element"
         if node in self.data:
             return "data"
+        if node in self.tab_rows:
+            return "tabs"
         if "data-nosnippet" in node.attributes:
             return "nosnippet"
         if node in self.unseen and self.leniency < 3:

@@ -7,8 +7,20 @@ from __future__ import annotations
 
 import re
 
-from websearch.base.html_tree import BLOCKS, HEADINGS, Node, name_set
-from websearch.pages.extract.element_names import is_unseen, words_of
+from websearch.base.html_tree import (
+    BLOCKS,
+    HEADINGS,
+    Node,
+    children_of,
+    elements_below,
+    name_set,
+)
+from websearch.pages.extract.element_names import (
+    has_hidden_class,
+    is_hidden,
+    is_unseen,
+    words_of,
+)
 from websearch.pages.extract.page_tree import (
     MIN_ARTICLE_PROSE,
     TEXT_BLOCKS,
@@ -17,6 +29,7 @@ from websearch.pages.extract.page_tree import (
     look_of,
     places,
 )
+from websearch.pages.extract.unfolding import is_only_child
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,7 +58,7 @@ CORE_OF_OTHERS = (800, 0.6)
 MIN_PART = 500  # minimum characters of prose in a box after the core that is part of the text
 PART_SHARE = 0.4  # the same as a share of the core
 MAX_END = 200  # characters of prose in a box at the end of the core, such as an author's note
-TAB_TAGS = ("label", "button")
+TAB_WORDS = name_set("tab tabs")
 MAX_TABS = 30  # tabs per row; a longer row is something else
 MIN_COPY = 60  # minimum characters of a box that no page repeats on purpose
 OWN_WORDS = name_set("li dl table blockquote pre")  # tags that may repeat text on purpose
@@ -165,13 +178,13 @@ def drop_repeated(page: PageTree) -> None:
 
 
 def are_replies(boxes: list[Node], begins: dict[Node, str], prose: int) -> bool:
-    """Return whether dated boxes answer a text: all contain prose, but less than the text."""
+    """Return whether dated boxes are comments: all contain prose, but less than the text."""
     is_prose = all(box.prose and begins[box] != "link" for box in boxes)
     return is_prose and prose > max(box.prose for box in boxes)
 
 
 def label_panels(page: PageTree) -> None:
-    """Label each panel in a set of tabs with its tab's text, and drop the row of tabs.
+    """Label each panel in a set of tabs with its tab, which opens it, and drop the row of tabs.
 
     Either the tabs refer to their panels, or the row is followed by one panel for each tab or by
     the panel of the selected tab.
@@ -183,24 +196,62 @@ def label_panels(page: PageTree) -> None:
         if "aria-labelledby" in node.attributes and is_panel(node)
     }
     around = [
-        node if node.attributes.get("role") == "tablist" else node.parent
+        node if is_tab_list(node) else row_around(node)
         for node in page.nodes
-        if node.tag in TAB_TAGS or node in panel_of or node.attributes.get("role") == "tablist"
+        if is_tab_list(node) or is_tab(node, panel_of)
     ]
     rows = [
         (row, tabs) for row in dict.fromkeys(around) if row and (tabs := tabs_of(row, panel_of))
     ]
-    if not rows:
-        return
-    place = places({row.parent for row, _ in rows if row.parent})
+    boxes = {row: outermost(row) for row, _ in rows}
+    place = places({box.parent for box in boxes.values() if box.parent})
+    labels: set[Node] = set()
     for row, tabs in rows:
         panels = [ids.get(panel_name(tab)) or panel_of.get(tab) for tab in tabs]
-        for tab, panel in labels_of_panels(row, place.get(row, 0), tabs, panels):
-            row.dropped = "tabs"
-            if panel not in ancestors(tab):
-                move_label(tab, panel)
-    page.spread()
-    page.measure()
+        for tab, panel in labels_of_panels(boxes[row], place.get(boxes[row], 0), tabs, panels):
+            page.tab_rows.add(row)
+            page.unfolded.add(panel)
+            if tab.parent and panel not in ancestors(tab):
+                tab.parent.children.remove(tab)
+                panel.label = tab
+                labels.update((tab, *elements_below(tab)))
+    if page.tab_rows:
+        page.nodes = [node for node in page.nodes if node not in labels]
+        page.drop_unseen()
+        page.measure()
+
+
+def is_tab_list(node: Node) -> bool:
+    """Return whether an element has the role of a row of tabs."""
+    return node.attributes.get("role") == "tablist"
+
+
+def is_tab(node: Node, panel_of: Mapping[Node | None, Node]) -> bool:
+    """Return whether an element may be a tab without the role of one.
+
+    It owns a panel or is a button, a label for an input or a link to a position on the page.
+    """
+    is_owner = node in panel_of or node.tag == "button" or "for" in node.attributes
+    return is_owner or is_fragment_link(node)
+
+
+def is_fragment_link(node: Node) -> bool:
+    """Return whether an element is a link to a position on its page, without the role of a tab."""
+    is_fragment = re.match("#.", node.attributes.get("href", "")) is not None
+    return node.tag == "a" and is_fragment and node.attributes.get("role") != "tab"
+
+
+def row_around(tab: Node) -> Node | None:
+    """Return the element that may be the row of a tab, which may be in an item of a list."""
+    around = tab.parent
+    return around.parent if around and around.tag == "li" else around
+
+
+def outermost(row: Node) -> Node:
+    """Return the largest element that contains only a row of tabs."""
+    while row.parent and is_only_child(row):
+        row = row.parent
+    return row
 
 
 def labels_of_panels(
@@ -209,6 +260,8 @@ def labels_of_panels(
     """Return the tabs of a row with their panels. panels: those that the tab or the panel names."""
     if len(set(panels)) == 1 and None not in panels:
         return []  # the tabs filter one list
+    if all(map(is_fragment_link, tabs)) and not are_panels(panels):
+        return []  # links to sections
     if None in panels or len(set(panels)) < len(tabs):
         is_named = any(panel and is_panel(panel) for panel in panels)
         panels = [*panels_after(row, place, tabs)] or (panels if is_named else [])
@@ -230,43 +283,32 @@ def is_panel(node: Node) -> bool:
     return node.attributes.get("role") == "tabpanel" or "tabpanel" in words_of(node)
 
 
+def are_panels(targets: list[Node | None]) -> bool:
+    """Return whether the targets of links are siblings, and one is hidden or named as a tab's."""
+    parents = {target.parent if target else None for target in targets}
+    is_opened = any(
+        is_hidden(target.attributes) or has_hidden_class(target) or words_of(target) & TAB_WORDS
+        for target in targets
+        if target
+    )
+    return is_opened and len(parents) == 1 and None not in parents
+
+
 def is_in_tab(panel: Node) -> bool:
     """Return whether a panel is inside a tab, which then cannot be the panel's label."""
     above = ancestors(panel)
     return any(node.tag == "label" or node.attributes.get("role") == "tab" for node in above)
 
 
-def move_label(tab: Node, panel: Node) -> None:
-    """Make a tab its panel's label and restore all dropped parts of the tab, even button text."""
-    if tab.parent:
-        tab.parent.children.remove(tab)
-    tab.parent, panel.label = panel, tab
-    waiting = [tab]
-    while waiting:
-        inner = waiting.pop()
-        inner.dropped = ""
-        waiting += [child for child in inner.children if isinstance(child, Node)]
-
-
-def tabs_of(node: Node, panel_of: Mapping[Node | None, Node]) -> list[Node]:
-    """Return the tabs in a row of at least two tabs, or [].
-
-    Tabs have the role of a tab or own a panel, or are buttons or labels for inputs.
-    """
-    inside = [child for child in node.children if isinstance(child, Node) and child.tag != "input"]
-    if node.attributes.get("role") == "tablist":
-        tabs = [
-            tab
-            for child in inside
-            for tab in (child, *child.children)
-            if isinstance(tab, Node) and tab.attributes.get("role") == "tab"
-        ]
-    else:
-        tabs = [
-            tab
-            for tab in inside
-            if tab.tag == "button" or "for" in tab.attributes or tab in panel_of
-        ]
+def tabs_of(row: Node, panel_of: Mapping[Node | None, Node]) -> list[Node]:
+    """Return the tabs in a row that contains only tabs and at least two, or []."""
+    inside = [child for child in children_of(row) if child.tag != "input"]
+    tabs = [
+        tab
+        for child in inside
+        for tab in (child, *(children_of(child) if is_tab_list(row) or child.tag == "li" else ()))
+        if tab.attributes.get("role") == "tab" or not is_tab_list(row) and is_tab(tab, panel_of)
+    ]
     return tabs if MAX_TABS >= len(tabs) > 1 and len(tabs) == len(inside) else []
 
 
@@ -285,9 +327,15 @@ def panels_after(row: Node, place: int, tabs: list[Node]) -> list[Node]:
         return panels
     tags = {panel.tag for panel in inside}
     is_known = tabs[0].tag != "button" or "role" in tabs[0].attributes
-    if len(inside) == count and len(tags) == 1 and (is_known or "pre" in tags):
+    if len(inside) == count and len(tags) == 1 and (is_known or all(map(has_pre, inside))):
         return inside
-    return after if len(after) == count and set(after) <= set(panels) else []
+    are_panels = set(after) <= set(panels) or all(map(has_pre, after))
+    return after if len(after) == count and are_panels else []
+
+
+def has_pre(panel: Node) -> bool:
+    """Return whether an element is or contains a block of code."""
+    return any(node.tag == "pre" for node in (panel, *elements_below(panel)))
 
 
 def find_core(page: PageTree, excluded: set[Node]) -> tuple[Node, int]:

@@ -34,8 +34,9 @@ OTHER_ROLES = name_set(
 )
 OTHER_TAGS = name_set("nav dialog form menu select footer header script style template aside input")
 _SCRIPT_NAME = r"""["']#?([A-Za-z][\w-]{0,60})["']"""
+_QUESTION = r"[?\uff1f]\W{0,9}$"
 _MORE = (
-    r"(?i)\W{0,3}(?:(?:read|show|see|view) (?:the )?(?:more|all|full|rest|answer|solution|details"
+    r"(?i)\W{0,3}(?:(?:read|show|see|view) (?:the )?(?:more|less|all|full|rest|answer|solution|details"
     r"|text|transcript)|continue reading|expand|spoiler|(?:show|reveal) spoiler|mehr (?:lesen"
     r"|anzeigen)|weiterlesen|lire la suite|voir plus|leer más|ver más|leggi tutto|mostra altro"
     r"|ler mais|lees meer|czytaj więcej|читать далее|показать|もっと見る|続きを読む|展开)"
@@ -63,6 +64,7 @@ def find_unfolded(nodes: list[Node]) -> set[Node]:
         found.update(opened)
         if any(answers[node] for node in opened) and is_question(control):
             control.tag = "summary"
+            control.children = list(filter(has_word, control.children))
     found.update(next_to_controls(controls))
     return found
 
@@ -121,9 +123,15 @@ def is_answer(node: Node) -> bool:
     return is_closed and len(text_beginning(node, 2 * MIN_ANSWER)) >= MIN_ANSWER
 
 
+def has_word(child: Node | str) -> bool:
+    """Return whether a child of a question is not an icon, such as a plus sign."""
+    return isinstance(child, str) or re.search(r"\w", text_beginning(child, MAX_LABEL)) is not None
+
+
 def asks(control: Node) -> bool:
-    """Return whether a button's text ends with a question mark."""
-    return control.tag == "button" and text_beginning(control, MAX_LABEL).endswith(("?", "\uff1f"))
+    """Return whether a control's text is a question, or its names mark a button of an accordion."""
+    is_unfolding = control.tag == "button" and opens_by_click(control)
+    return is_unfolding or re.search(_QUESTION, text_beginning(control, MAX_LABEL)) is not None
 
 
 def is_question(control: Node) -> bool:
@@ -136,7 +144,7 @@ def is_question(control: Node) -> bool:
     ):
         return False
     text = text_beginning(control, MAX_LABEL)
-    return len(text.split()) > 1 and not re.match(_MORE, text)
+    return (len(text.split()) > 1 or asks(control)) and not re.match(_MORE, text)
 
 
 # ===== controls next to their targets =============================================================

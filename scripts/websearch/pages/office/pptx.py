@@ -218,7 +218,7 @@ def properties_of(shape: Element) -> Element:
 
 
 def placeholder(shape: Element) -> str | None:
-    """Return a placeholder's type, "" for generic content; None if the shape is no placeholder."""
+    """Return a placeholder's type, "" for generic content; None for any other shape."""
     found = shape.find("nvSpPr/nvPr/ph")
     if found is None:
         found = shape.find("nvGraphicFramePr/nvPr/ph")

@@ -83,11 +83,8 @@ def show_page(request: HttpRequest, settings: Settings) -> Answer:
         FORGOTTEN.clear()  # its page is left
     page = PAGES.get(request.path, missing_page)
     body = whole_page(page(fields, settings), settings["verbose"])
-    return (
-        200 if request.path in PAGES else 404,
-        body,
-        {**HTML, "Connection": "close"},
-    )  # the length is not known yet
+    status = 200 if request.path in PAGES else 404
+    return status, body, {**HTML, "Connection": "close"}  # the length is not known yet
 
 
 def whole_page(pieces: Iterator[str], verbose: bool) -> Iterator[bytes]:
@@ -165,16 +162,10 @@ def read_page(fields: Fields, settings: Settings) -> Iterator[str]:
         pages = document.get("pages", [document])
         query = fields.get("q", "")
         yield "".join(
-            f"<h2>{title_of(page, url)}</h2>\n{views.page_text(page, query)}" for page in pages
+            f"<h2>{views.title_of({'url': url, **page})}</h2>\n{views.page_text(page, query)}"
+            for page in pages
         )
     yield views.FOOT
-
-
-def title_of(page: dict[str, Any], url: str) -> str:
-    """Return a page's title, or else its URL, escaped."""
-    import html
-
-    return html.escape(str(page.get("title") or url)[: views.LONGEST_TITLE])
 
 
 def read(fields: Fields, settings: Settings, report: ProgressCallback) -> Document:

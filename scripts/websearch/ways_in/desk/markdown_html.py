@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 SHOWN_ROWS = 12  # rows shown per table; the others are folded, except those with a query word
 MAX_DEPTH = 6  # levels of lists and quotations; deeper text is shown at this level
-LANGUAGE = re.compile(r"[ \t]*([\w+#.-]{0,40})")
 HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*)")
 ITEM = re.compile(r"( *)([-*+]|\d{1,9}[.)])[ \t]+(.*)")
 RULE = re.compile(r" {0,3}(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,}")
@@ -77,7 +76,7 @@ class Page:
             return self.blank, index + 1
         if fence := FENCE.match(line):
             end = next_line(lines, index + 1, partial(is_closing, fence[1]))
-            return self.code(lines[index + 1 : end], fence[2]), end + 1
+            return self.code(lines[index + 1 : end]), end + 1
         if heading := HEADING.match(line):
             return self.heading(len(heading[1]), heading[2]), index + 1
         if RULE.fullmatch(line):
@@ -122,12 +121,10 @@ class Page:
         """Return the lines of a quotation as HTML."""
         return f"<blockquote>\n{self.blocks(lines, depth + 1)}</blockquote>\n"
 
-    def code(self, lines: list[str], info: str) -> str:
-        """Return the lines of a code block as HTML; info: the text after its opening fence."""
-        language = LANGUAGE.match(info)
-        name = f' class="language-{html.escape(language[1])}"' if language and language[1] else ""
+    def code(self, lines: list[str]) -> str:
+        """Return the lines of a code block as HTML."""
         code = html.escape("\n".join(lines))
-        return f'<pre tabindex="0"><code{name}>{code}</code></pre>\n'
+        return f'<pre tabindex="0"><code>{code}</code></pre>\n'
 
     def heading(self, level: int, text: str) -> str:
         """Return a heading as HTML, at a level below the desk's own headings."""

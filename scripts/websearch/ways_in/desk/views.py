@@ -195,8 +195,7 @@ def question_groups(document: Document) -> str:
         elif not any("text" in item for item in items):
             parts.append('<p class="note">No page answers this question.</p>\n')
         for item in (item for item in items if item["number"] in shown):
-            title = html.escape(str(item.get("title") or item["url"])[:LONGEST_TITLE])
-            name = f"{item['number']}. {title}"
+            name = f"{item['number']}. {title_of(item)}"
             parts.append(f'<p>Also <a href="#source-{item["number"]}">{name}</a></p>\n')
         new = [item for item in items if item["number"] not in shown]
         shown |= {item["number"] for item in new}
@@ -226,7 +225,6 @@ def result(item: dict[str, Any], query: str, best: str, whole: str, level: int) 
 
     level: the HTML level of its heading.
     """
-    title = html.escape(str(item.get("title") or item["url"])[:LONGEST_TITLE])
     number, anchor = "", ""
     if "number" in item:
         number, anchor = f"{item['number']}. ", f' id="source-{item["number"]}"'
@@ -239,11 +237,16 @@ def result(item: dict[str, Any], query: str, best: str, whole: str, level: int) 
         others = f"<details><summary>More of this page</summary>\n{others}</details>\n"
     note = f'<p class="note">Not read: {html.escape(item["error"])}</p>' if "error" in item else ""
     return (
-        f"<li{anchor}><h{level}>{number}{link(item['url'], title)}</h{level}>\n"
+        f"<li{anchor}><h{level}>{number}{link(item['url'], title_of(item))}</h{level}>\n"
         f'<p class="address">{html.escape(" · ".join(filter(None, [item["url"], *facts])))} · '
         f'<a href="{read_address(item["url"], q=query)}">Read here</a></p>\n'
         f'<div class="text">{text}{others}</div>{note}</li>\n'
     )
+
+
+def title_of(item: dict[str, Any]) -> str:
+    """Return the title of a result or page, or else its URL, escaped."""
+    return html.escape(str(item.get("title") or item["url"])[:LONGEST_TITLE])
 
 
 def read_address(url: str, **fields: str) -> str:
@@ -274,7 +277,7 @@ def places_found(found: Document, query: str) -> str:
         f"{render(row_text(place['text']), [query], first_level=4)}</li>\n"
         for number, place in enumerate(places, 1)
     )
-    what = "1 place" if count == 1 else f"{count:,} places"
+    what = counted(count, "place")
     what += f", {len(places)} shown" if len(places) < count else ""
     return f'<section class="panel text"><h3>{what}</h3>\n<ol>\n{rows}</ol></section>\n'
 
@@ -534,11 +537,13 @@ def history_entry(entry: dict[str, str], token: str) -> str:
 def forget_day_question(token: str, day: str, entries: Sequence[dict[str, str]]) -> str:
     """Return the question that asks for confirmation before forgetting a day's entries."""
     pages = sum(1 for entry in entries if entry["is_page"])
-    rows = "".join(f"<li>{html.escape(entry['text'][:LONGEST_TITLE])}</li>\n" for entry in entries)
+    texts = dict.fromkeys(entry["text"][:LONGEST_TITLE] for entry in entries)
+    rows = "".join(f"<li>{html.escape(text)}</li>\n" for text in texts)
     name = day_name(day)
     return (
-        f"<p>This removes {len(entries) - pages:,} questions and {pages:,} reads of "
-        f"{html.escape(name)}, with their stored answers and pages.</p>\n"
+        f"<p>This removes {counted(len(entries) - pages, 'question')} and "
+        f"{counted(pages, 'page read')} from {html.escape(name)}, with their stored answers and "
+        "pages.</p>\n"
         f"<ul>\n{rows}</ul>\n{forget_form(token, 'day', day, f'Forget {name}', 'danger')}\n"
         '<p><a href="/history">Keep them</a></p>\n'
     )
@@ -556,9 +561,8 @@ def forget_question(token: str, stats: Document) -> str:
 
 def undo_form(token: str, removed: dict[str, int]) -> str:
     """Return a note on what was forgotten, with a button to undo it. removed: rows by table."""
-    kinds = {"history": "entry entries", "cache": "answer answers", "pages": "page pages"}
-    counts = ((removed.get(table, 0), names.split()) for table, names in kinds.items())
-    what = ", ".join(f"{count:,} {names[count != 1]}" for count, names in counts)
+    kinds = {"history": "history item", "cache": "answer", "pages": "page"}
+    what = ", ".join(counted(removed.get(table, 0), name) for table, name in kinds.items())
     form = forget_form(token, "undo", "yes", "Undo")
     return f'<div class="note">Forgotten: {what}. Until you leave this page: {form}</div>\n'
 
@@ -581,9 +585,10 @@ def state_tables(doctor: Document, stats: Document) -> str:
         f"<td>{html.escape(check['message'])} {html.escape(check.get('hint', ''))}</td></tr>\n"
         for check in doctor.get("checks", [])
     )
+    times = {name: moment_name(stats[name]) for name in ("oldest", "newest") if stats.get(name)}
     facts = "".join(
         f"<tr><th scope=row>{html.escape(name)}</th><td>{html.escape(plain(value))}</td></tr>\n"
-        for name, value in stats.items()
+        for name, value in {**stats, **times}.items()
         if name not in ("ok", "provider", "action")
     )
     tables = {"Checks": checks, "Store and spending": facts}
@@ -591,6 +596,11 @@ def state_tables(doctor: Document, stats: Document) -> str:
         f'<h2>{name}</h2>\n<div class="wide" tabindex="0"><table>{rows}</table></div>\n'
         for name, rows in tables.items()
     )
+
+
+def counted(count: int, noun: str) -> str:
+    """Return a count with its noun in the singular or plural."""
+    return f"{count:,} {noun}{'s' * (count != 1)}"
 
 
 def plain(value: object) -> str:
