@@ -221,7 +221,7 @@ def cited_in(params: dict[str, Any]) -> CitedParts:
 
 def is_counting(item: Cited) -> bool:
     """Return whether a sentence has a number; labels count only if the sentence has a source."""
-    from websearch.check.numbers import numbers_in
+    from websearch.check.draft_numbers import numbers_in
     from websearch.check.page_numbers import days_of, versions_of
 
     numbers, skipped = numbers_in(item.text, item.language)

@@ -7,7 +7,6 @@ a different number, the draft's number is doubtful.
 
 from __future__ import annotations
 
-import functools
 import math
 import re
 import time
@@ -19,39 +18,30 @@ from typing import NamedTuple
 
 from websearch.base.numbers import (
     RATIOS,
-    UNITS,
     VERSION,
     Number,
     decimals,
-    numbers_of,
     scale_powers,
     shown,
 )
-from websearch.base.words import STOP_WORDS
+from websearch.check.draft_numbers import PART, DraftNumber, numbers_in, ratio_of
 from websearch.check.opposites import limit_of, opposite
 from websearch.check.page_numbers import (
     PROOF_CHARS,
-    VERSION_OF,
-    WORD,
     Occurrence,
     PageNumbers,
-    as_grouped,
-    dates_in,
     days_of,
-    is_version,
     kind_of,
     model_at,
     moments_in,
     months_of,
     names_in_order,
-    near_words,
     nouns_after,
     stems,
     tokens_of,
     values_of,
     versions_of,
 )
-from websearch.check.rounded import Rounding, rounding_of
 from websearch.kit import one_line
 
 TYPE_CHECKING = False
@@ -63,10 +53,10 @@ TOGETHER = 0.7  # weight per other number from the sentence in the same piece of
 NEARER = 1.8  # factor by which another number must fit better than the evidence to cause a doubt
 CLEARLY = 1.0  # words by which another row must fit better to cause a doubt
 MUCH = 1.5  # the same for another sentence; one of two words may be in its headings
-MOST_WORDS = 0.6  # share of the sentence's words in a piece that says the same
+MOST_WORDS = 0.75  # share of the sentence's words in a piece that says the same
 MOST_TOLD = 5  # rivals to examine
-BESIDE = 0.6  # least weight of the first word on either side of a number
-CLOSE = 0.4  # least weight of the first two words on either side of a number
+BESIDE = 0.4  # least weight of the first two words on either side of a number
+CLOSE = 0.28  # least weight of the first three words on either side of a number
 LEAST_SHARED = 2.0  # words that a sentence with another month shares
 NEIGHBORS = 2  # sentences on either side of a number that count as near it
 SWAPPED = 1.15  # factor by which swapped numbers must fit better to cause a doubt
@@ -76,40 +66,14 @@ BEST_OCCURRENCES = 20  # occurrences whose nearest words are compared
 MOST_DOUBTED = 50  # numbers per sentence
 MOST_RIVALS = 2_000  # pieces of a page per word of the sentence
 
-# Parts, steps, versions and standards: the number is a label, not an amount. without_label keeps
-# versions with two points, because they are as exact as an amount.
-_LABEL = re.compile(
-    r"(?i)\b(?:fig(?:ure)?s?\.?|tables?|sections?|sec\.|chapters?|steps?|pages?|pp?\.|lines?|eqs?\.|equations?"
-    r"|appendix|vol(?:ume)?\.?|(versions?)|nos?\.|nr\.|items?|abb(?:ildung)?\.?|tabelle|abschnitt|kapitel|schritt"
-    r"|seiten?|tableau|chapitre|étape|tabla|capítulo|paso|figura|capitolo|passo|§+)\s?\d[\d.]*"
-    r"(?:\s?(?:[-–,]|and|und|et|y|e|to)\s?\d[\d.]*)*"
-    r"|\b(?-i:ISO|RFC|IEC|IEEE|DIN|EN|PEP|CVE|BCP|ANSI|ECMA|UTF|SHA)(?:/[A-Z]+)?[ -]?\d[\d.:-]*"
-    r"|\b((?-i:[A-Z])[^\W\d_]*-)\d[\d.]*"
-    r"|\bv\d{1,9}\.\d{1,9}(?!\d|\.\d)"
-    r"|\b9\d(?:\.\d)?\s?%\s?(?:CI\b|confidence)"
-    r"|\b(?:ctrl|alt|shift|cmd|option|meta|win)\s?[-+]\s?\d"
-    r"|\b(?:one|1) (?:in|out of) (?:every )?"
-    r"(?:two|three|four|five|six|seven|eight|nine|ten|\d{1,3})\b"
-    r"|\b(?:two|three|four|five|six|seven|eight|nine)[ -]"
-    r"(?:third|quarter|fourth|fifth|sixth|eighth|tenth)s"
-)
 _LATER = re.compile(
     r"(?i)\s(?:hours?|days?|weeks?|months?|years?|decades?|centuries)\s(?:later|earlier|before|after)\b"
 )
-_SHARE_WORD = re.compile(r"(?i)\b(?:half|twice|doubled?|tripled?|dozens?)\b")
-_PART = re.compile(r"(?!version)" + _LABEL.pattern.removeprefix("(?i)"), re.IGNORECASE)
-_DOTTED = re.compile(r"(\d{1,20}(?:\.\d{1,20}){2,8})|[\s\S]")
-# A name and its version or year: Python 3.12, Windows 11, Web Summit 2023. Months are not names.
-_NAMED = re.compile(
-    r"(?<=[^\W\d_] )([A-Z][^\W\d_]+(?:\.js)?) (\d{1,9}(?:\.\d{1,9})?)(?!\s?[\d%]|[.,]\d)(?=\W|$)"
-)
-_YEAR_NAME = re.compile(r"\b[A-Z][^\W\d_]{1,30} [A-Z][^\W\d_]{1,30} (?:19|20)\d\d\Z")
 _AND = re.compile(r"(?i)[,;/&\s]{0,3}(?:and|or|und|oder|et|ou|y|o|e|en|и|или)?\s{0,3}")
 _OF = re.compile(r"\s(?:[a-z]{1,20}\s)?(?:out of|of)\s(?:the\s|these\s|its\s)?")  # 8 of 16
 _OF_WHOM = re.compile(r"\bof (?:whom|which|them|these)\W{1,2}(?:about |only |some )?\Z")
-_PART_OF_RANGE = re.compile(r"(?i)\d\s?(?:to|and|or|[-–—])\s?\Z")
+_RANGE_BEFORE = re.compile(r"(?i)\d\s?(?:to|and|or|[-–—])\s?\Z")
 _RANGE_AFTER = re.compile(r"(?i)\s?(?:to|and|or|[-–—])\s?\d")
-NAME_CHARS = 70  # maximum length of two words and a year
 
 
 class Doubt(NamedTuple):
@@ -129,112 +93,6 @@ class Proof(NamedTuple):
     affinity: float
     page: PageNumbers
     occurrence: Occurrence
-
-
-class DraftNumber:
-    """A number in a sentence of a draft, and the words near it."""
-
-    def __init__(self, number: Number, sentence: str) -> None:
-        self.number = number
-        self.text = number.text
-        self.sentence = sentence
-
-    @functools.cached_property
-    def near(self) -> dict[str, float]:
-        """Return the significant words around the number; nearer words weigh more."""
-        return near_words(self.sentence, self.number.start, self.number.end)
-
-    @functools.cached_property
-    def nouns(self) -> list[str]:
-        """Return the two words after the number, as nouns_after does."""
-        return nouns_after(self.sentence, self.number)
-
-    def fits(self, found: Occurrence, page: PageNumbers) -> bool:
-        """Return whether a number in a page has this number's value, scale and unit."""
-        own, its = self.number, found.number
-        values = its.scaled or values_of(its)
-        if own.unit != its.unit and (ratio := ratio_of(own.unit, its.unit)):
-            return any(shown(v * ratio) in values for v in decimals(own.scaled or own.plain))
-        if own.unit == "%" and its.unit not in ("%", VERSION):
-            shares = {shown(value / 100) for value in decimals(own.plain)}
-            if found.cell < 0 or values & (shares - {"0", "1"}):
-                return bool(values & (shares - {"0", "1"}))
-        if its.unit == "%" and not own.unit:
-            parts = {shown(value * 100) for value in decimals(own.plain)}
-            if {value for value in own.plain if "." in value} and values & parts:
-                return True
-        if values & own.scaled or (not its.power and its.scaled and its.plain & own.plain):
-            is_same = True
-        elif values & own.plain:
-            is_same = not own.power or own.power in scale_powers(page.label(found))
-        else:
-            return False
-        if own.unit and its.unit and own.unit != its.unit:
-            return False
-        is_named = not own.unit or its.unit or has_decimals(own, found)
-        return is_same and bool(is_named or page.has_unit(found, own.unit))
-
-    @functools.cached_property
-    def rounding(self) -> Rounding | None:
-        """Return the range from which the number may be rounded; None if the number is exact."""
-        return rounding_of(self.number, self.sentence)
-
-    def rounds(self, found: Occurrence, page: PageNumbers) -> bool:
-        """Return whether this number may be rounded from a number in a page within its range."""
-        unit, its = self.number.unit, found.number.unit
-        is_named = unit and not its and (unit != "%" or found.cell >= 0)
-        is_same = unit == its or (is_named and page.has_unit(found, unit))
-        return bool(is_same and self.rounding and self.rounding.fits(found.number))
-
-    def note(self, proof: Proof) -> str:
-        """Return a note about the number rounded to this one; "" if the values are equal."""
-        is_exact = self.fits(proof.occurrence, proof.page)
-        return "" if is_exact else f"Rounded from {proof.occurrence.number.text}."
-
-
-# ===== numbers in a draft =========================================================================
-
-
-def numbers_in(text: str, language: str = "en") -> tuple[list[DraftNumber], list[str]]:
-    """Return the numbers in a draft's sentence, and the labels and shares that are not checked."""
-    skipped: list[str] = []
-
-    def cover(found: re.Match[str]) -> str:
-        if found.re is VERSION_OF and not is_version(found):
-            return found[0]
-        covered = without_label(found) if found.re is not _NAMED else without_name(found)
-        if covered != found[0] and found.re is not VERSION_OF:
-            skipped.append(" ".join(found[0].split()))
-        return covered
-
-    for start, end, _ in dates_in(text):
-        text = text[:start] + "\u2060" * (end - start) + text[end:]
-    for pattern in (_LABEL, VERSION_OF, _NAMED):
-        text = pattern.sub(cover, text)
-    skipped += [found[0] for found in _SHARE_WORD.finditer(text)]
-    numbers = (as_grouped(number, language) for number in numbers_of(text, language or "en"))
-    return [DraftNumber(number, text) for number in numbers], skipped
-
-
-def without_label(found: re.Match[str]) -> str:
-    """Return a label with its number covered; keep two-point versions unless they name a part."""
-    if found.lastindex:  # a version
-        return _DOTTED.sub(lambda part: part[1] or "\u2060", found[0])
-    return "\u2060" * len(found[0])
-
-
-def without_name(found: re.Match[str]) -> str:
-    """Return a name and number, with the number covered unless it is an amount or in a date."""
-    from websearch.base.written_dates import month_number
-
-    behind = WORD.match(found.string, found.end() + 1)
-    counted = behind and (behind[0] in UNITS or behind[0].lower() not in STOP_WORDS)
-    start = max(0, found.end(2) - NAME_CHARS)
-    if _YEAR_NAME.search(found.string, start, found.end(2)):  # "Web Summit 2023 showed"
-        counted = False
-    if counted or month_number(found[1].lower()) or found[1].lower() in STOP_WORDS:
-        return found[0]
-    return found[1] + "\u2060" * (len(found[0]) - len(found[1]))
 
 
 class ComparedNumbers:
@@ -258,7 +116,7 @@ class ComparedNumbers:
         self.numbers, self.skipped = numbers_in(text, language)
         self.days = days_of(text)
         self.versions = [
-            one for one in versions_of(text) if not _PART.match(f"{one.name} {one.text}")
+            one for one in versions_of(text) if not PART.match(f"{one.name} {one.text}")
         ]
         unknown = [one for one in self.versions if not any(one.name in p.versions for p in pages)]
         self.skipped += [f"{one.name} {one.text}" for one in unknown]
@@ -286,7 +144,7 @@ class ComparedNumbers:
         lost = [
             number.text
             for number, proof in zip(self.numbers, self.proofs, strict=True)
-            if not (proof or is_counted or self.is_derived(number))
+            if not (proof or is_counted or number.is_day or self.is_derived(number))
         ]
         lost += [
             version for _, version, _, is_elsewhere in self.other_versions() if not is_elsewhere
@@ -306,7 +164,7 @@ class ComparedNumbers:
                 "number": number.text,
                 "url": proof.page.url,
                 "text": proof.page.shown(proof.occurrence),
-                **({"note": note} if (note := number.note(proof)) else {}),
+                **({"note": note} if (note := number.note(proof.occurrence, proof.page)) else {}),
             }
             for number, proof in zip(self.numbers, self.proofs, strict=True)
             if proof
@@ -324,7 +182,11 @@ class ComparedNumbers:
                 own = proof.page.shown(proof.occurrence)
                 doubt = self.doubt(index, proof)
                 doubt = doubt if doubt.note else Doubt(swapped.get(index, ""), own)
-                doubt = doubt if doubt.note or not is_open else Doubt(number.note(proof), own)
+                doubt = (
+                    doubt
+                    if doubt.note or not is_open
+                    else Doubt(number.note(proof.occurrence, proof.page), own)
+                )
             else:
                 is_word = all(number.number.is_word for number in self.numbers)
                 note = "The page does not have it. Was it counted?" if is_word else ""
@@ -337,7 +199,10 @@ class ComparedNumbers:
             for name, version, known, is_elsewhere in self.other_versions()
             if is_elsewhere
         ]
-        found += [*self.limited_versions(), *self.other_months()]
+        months = self.other_months()
+        years = {month["number"].split()[-1] for month in months}
+        found = [one for one in found if one["number"] not in years]
+        found += [*self.limited_versions(), *months]
         named, aside = (set().union(*(one.days[side] for one in self.pages)) for side in (0, 1))
         note = "The page has this date only in a reference."
         found += [{"number": day, "note": note} for day in sorted(self.days & aside - named)]
@@ -443,7 +308,10 @@ class ComparedNumbers:
         ]
         return sorted(
             proofs,
-            key=lambda one: (not one.page.is_day(one.occurrence), one.score + one.affinity),
+            key=lambda one: (
+                one.page.is_day(one.occurrence) == self.numbers[index].is_day,
+                one.score + one.affinity,
+            ),
             reverse=True,
         )
 
@@ -545,6 +413,8 @@ class ComparedNumbers:
         page, found = proof.page, proof.occurrence
         named = {word: number.near.get(word, FAR_WEIGHT) for word in self.words}
         own, is_cell = number.number, found.cell > 0
+        if is_cell and not page.head_of(found).strip():  # rows of facts, not of the same kind
+            return False
         for other, proven in zip(self.numbers, self.proofs, strict=True):
             if is_cell and other is not number and not (proven and proven.occurrence.cell > 0):
                 away = max(own.start - other.number.end, other.number.start - own.end)
@@ -581,25 +451,26 @@ class ComparedNumbers:
         return any(column and column <= self.words for column in columns)
 
     def nearer(self, number: DraftNumber, proof: Proof) -> Occurrence | None:
-        """Return another number in the evidence's sentence that fits the draft's words better.
+        """Return another number in the evidence's sentence that has the draft's words beside it.
 
-        None for the parts of a range or score, and for a list in an unclear order.
+        None for the parts of a range.
         """
-        page, found = proof.page, proof.occurrence
+        page, found, used = proof.page, proof.occurrence, self.used_on(proof.page)
         text, start, end = number.sentence, number.number.start, number.number.end
-        is_part = _PART_OF_RANGE.search(text[max(0, start - 8) : start])
-        is_listed = "respectively" in page.sentence_of(found)[1] and found.cell < 0
-        if is_part or _RANGE_AFTER.match(text, end) or is_listed:
+        is_range = _RANGE_BEFORE.search(text, 0, start) or _RANGE_AFTER.match(text, end)
+        if is_range:
             return None
-        used = self.used_on(page)
         others = [
             (score(number.near, page.near(other)), other)
             for other in page.beside(found)
             if other not in used
             and is_same_place(number, page, other)
-            and may_be_alike(other.number, found.number)
-            and not (other.number.is_word or found.number.is_word or page.is_name(other))
-            and not (page.are_range(found, other) or page.is_ordinal(other))
+            and kind_of(other.number)[1] == kind_of(found.number)[1]
+            and may_be_same(other.number.unit, found.number.unit)
+            and not (other.number.is_word or page.is_name(other) or page.is_ordinal(other))
+            and page.is_day(other) == number.is_day
+            and not page.are_range(found, other)
+            and not page.is_in_unclear_order(other, self.words)
         ]
         best, other = max(others, default=(0.0, None))
         return other if best > NEARER * proof.affinity + 0.1 else None
@@ -611,14 +482,17 @@ class ComparedNumbers:
         beside the same words. position: the number's index in the sentence.
         """
         number = self.numbers[position]
-        if any(is_same_place(number, one.page, one.occurrence) for one in self.evidence[position]):
-            return NO_DOUBT
+        places = (
+            is_same_place(number, one.page, one.occurrence) for one in self.evidence[position]
+        )
+        is_placed = not number.is_day and any(places)
         scores: dict[tuple[PageNumbers, int], float] = defaultdict(float)
         for page in self.pages:
             for word in self.words:
                 for index in page.by_word.get(word, ())[:MOST_RIVALS]:
                     scores[page, index] += page.context(index)[word]
         own, kind = proof.page.piece_of(proof.occurrence), kind_of(number.number)
+        is_alone = not self.others(position, proof.page, proof.occurrence)
         is_bare = kind == ("", False) and not number.nouns[0] and not number.number.is_word
         for (page, index), points in nlargest(MOST_TOLD, scores.items(), key=lambda item: item[1]):
             piece = page.pieces[index] if page.pieces else None
@@ -633,6 +507,7 @@ class ComparedNumbers:
                 for found in page.by_piece[index]
                 if found not in used
                 and not page.is_ordinal(found)
+                and (not number.is_day or page.is_day(found))
                 and (
                     found.cell == proof.occurrence.cell
                     if is_row
@@ -640,17 +515,24 @@ class ComparedNumbers:
                 )
             ]
             others = self.holders.get((page, index), set())
-            is_near = page is proof.page and abs(index - proof.occurrence.piece) <= NEIGHBORS
+            is_close = page is proof.page and abs(index - proof.occurrence.piece) <= NEIGHBORS
+            first, last = sorted((piece.start, own.start))
+            is_beside = is_close and "\n" not in page.text[first:last]  # in the same paragraph
             is_whole = score(self.words, page.context(index)) >= MOST_WORDS * len(self.words)
             # A year in a nearby sentence may be meant, unless this one says everything else.
-            is_near = (is_near and kind[1] and not is_whole) or position in others
+            is_near = (is_close and kind[1] and not is_whole) or position in others
             is_alike = is_row or "row" not in (piece.kind, own.kind)
             if alike and is_alike and not is_near and (page, index) != (proof.page, own.index):
                 best = max(alike, key=lambda one: score(number.near, page.near(one)))
                 is_in_heading = number.text in page.label(best) if not is_row else False
                 margin = CLEARLY if is_row or len(self.words) == 1 else MUCH
-                is_same = is_row or is_same_place(number, page, best)
-                if is_same and not is_in_heading and points + TOGETHER * len(others) >= proof.score + margin:
+                is_same = not is_placed and (is_row or is_same_place(number, page, best))
+                is_same = is_same or (is_whole and is_alone and not (is_placed and is_beside))
+                if (
+                    is_same
+                    and not is_in_heading
+                    and points + TOGETHER * len(others) >= proof.score + margin
+                ):
                     return Doubt(
                         f"In this place the page has {best.number.text}.", page.shown(best)
                     )
@@ -689,14 +571,16 @@ class ComparedNumbers:
         is_year, is_other_year = (
             kind_of(number.number)[1] and not number.nouns[0] for number in numbers
         )
-        start, end = self.numbers[first].number.end, self.numbers[second].number.start
-        between = self.numbers[first].sentence[start:end]
+        end = self.numbers[first].number.end
+        between = self.numbers[first].sentence[end : self.numbers[second].number.start]
         is_list = bool(_AND.fullmatch(between)) or bool(_OF.fullmatch(between))  # 1985 and 1990
-        is_list = is_list and not names_in_order(self.numbers[first].sentence, end)
         is_rate = between.strip().endswith("per")  # 2 per 1,000
-        is_measured = bool(unit) != bool(other) and any(number.nouns[0] for number in numbers)
+        is_range = bool(_RANGE_AFTER.match(self.numbers[first].sentence, end))
+        is_measured = bool(unit) != bool(other) and not (is_list or is_range)
         is_scaled = len({bool(number.number.scaled) for number in numbers}) == 1
         is_alike = is_year == is_other_year and may_be_same(unit, other) and is_scaled
+        is_alike = is_alike and not any(number.is_day for number in numbers)
+        is_list = is_list and not names_in_order(self.numbers[first].sentence, end)
         return is_alike and not (is_list or is_rate or is_measured)
 
     def is_wrong_share(self, first: int, second: int) -> bool:
@@ -713,7 +597,7 @@ class ComparedNumbers:
         first, second = one.occurrence, two.occurrence
         if first.number.start == second.number.start or not one.page.pieces:
             return False
-        if one.page.is_in_unclear_order(first):
+        if any(one.page.is_in_unclear_order(found, self.words) for found in (first, second)):
             return False
         pieces = [one.page.pieces[found.piece] for found in (first, second)]
         is_table = pieces[0].kind == "row" and pieces[0].frames == pieces[1].frames
@@ -738,26 +622,6 @@ def placed(page: PageNumbers, found: Occurrence) -> tuple[str, Number]:
     start, text = page.sentence_of(found)
     number = found.number
     return text, number._replace(start=number.start - start, end=number.end - start)
-
-
-def ratio_of(unit: str, other: str) -> Decimal:
-    """Return a unit's value in another unit; 0 if they differ in dimension."""
-    (base, ratio), (same, its) = (RATIOS.get(name, (name, Decimal(0))) for name in (unit, other))
-    return ratio / its if base == same and its else Decimal(0)
-
-
-def has_decimals(number: Number, found: Occurrence) -> bool:
-    """Return whether a number has decimals and is compared with a cell, which may omit its unit.
-
-    Equal decimals are hardly a coincidence: "+2.739" in a column of gaps is 2.739 seconds.
-    """
-    return found.cell >= 0 and number.unit != "%" and "." in min(number.plain)
-
-
-def may_be_alike(one: Number, two: Number) -> bool:
-    """Return whether two numbers may count the same thing."""
-    (unit, is_year), (other, is_other_year) = kind_of(one), kind_of(two)
-    return is_year == is_other_year and may_be_same(unit, other)
 
 
 def may_be_same(unit: str, other: str) -> bool:

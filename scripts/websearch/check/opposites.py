@@ -12,16 +12,16 @@ if TYPE_CHECKING:
 
 # Words for a limit directly before and after a number.
 _MOST_BEFORE = re.compile(
-    r"(?i)(?:([<≤])\s?|\b(at most|up to|no more than|not more than|less than|fewer than|under|below|maximum of"
-    r"|only|older than|earlier than|before)\s)(?:(?:version|[A-Z]\S*)\s){0,2}\W?\Z"
+    r"(?i)(?:([<≤])\s?|\b(at most|up to|no more than|not more than|less than|fewer than|under"
+    r"|below|maximum of|only|older than|earlier than|before)\s)(?:(?:version|[A-Z]\S*)\s){0,2}\W?\Z"
 )
 _MOST_BEHIND = re.compile(
     r"(?i)[^.,;]{0,12}?\s?\b"
     r"((?:or|and) (?:earlier|older|lower|less|fewer|below|smaller|under)|at most)\b"
 )
 _LEAST_BEFORE = re.compile(
-    r"(?i)(?:([>≥])\s?|\b(at least|no less than|no fewer than|not less than|more than|over|above|exceeding"
-    r"|minimum of|newer than|later than)\s)(?:(?:version|[A-Z]\S*)\s){0,2}\W?\Z"
+    r"(?i)(?:([>≥])\s?|\b(at least|no less than|no fewer than|not less than|more than|over|above"
+    r"|exceeding|minimum of|newer than|later than)\s)(?:(?:version|[A-Z]\S*)\s){0,2}\W?\Z"
 )
 _LEAST_BEHIND = re.compile(
     r"(?i)[^.,;]{0,12}?\s?\b"
@@ -64,8 +64,8 @@ def opposite(sentence: str, own: Number, page: str, its: Number) -> str:
     )
     mine_rates, other_rates = (rates_in(words) for words in (mine_words, other_words))
     if mine_rates and other_rates and mine_rates.keys().isdisjoint(other_rates):
-        has, said = (next(iter(rates.values())) for rates in (other_rates, mine_rates))
-        return f"The page says “{has}”, not “{said}”."
+        theirs, ours = (next(iter(rates.values())) for rates in (other_rates, mine_rates))
+        return f"The page says “{theirs}”, not “{ours}”."
     for pair in _OPPOSITES:
         for word, contrary in (pair, pair[::-1]):
             said, has = word.search(mine_words), contrary.search(other_words)

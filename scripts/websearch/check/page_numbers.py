@@ -78,7 +78,11 @@ _MODEL = re.compile(r"\b([A-Z][^\W\d_]{1,30})[ -](\d{1,4})(?![\w.,]?\d|\s?%)")
 _ALTERNATIVE = re.compile(r"[^\w.;]{0,3}(?:to|or|[-–—])[^\w.;]{0,3}")
 _CLAUSE = re.compile(r"[,;:](?!\d)|[.!?]\s|\b(?:and|while|whereas|but)\b")
 _RAISED_POINT = re.compile(r"(?<=\d)[·Á](?=\d)")  # 48·0 %; Á is a misread point
-_MARKED = {"'": ("minute", "foot"), "′": ("minute", "foot"), '"': ("second", "inch"), "″": ("second", "inch")}
+# Units of a mark behind a number: 2' 16" is a time or a length.
+_MARKED = {
+    **dict.fromkeys("'′", ("minute", "foot")),
+    **dict.fromkeys('"″', ("second", "inch")),
+}
 _GLUED_NOTE = re.compile(r"(\d[\d,.]*\d|\d)\.\d{1,2}")
 _NOUNS = re.compile(rf"[\s-]{{1,2}}({WORD.pattern})(?:[\s-]{{1,2}}({WORD.pattern}))?")
 _GROUPED = re.compile(r"[1-9]\d{0,2}(?:,\d{3}){1,6}")
@@ -381,11 +385,13 @@ class PageNumbers:
         own = self.text[start:end]
         return near_words(own, found.number.start - start, found.number.end - start)
 
-    def is_in_unclear_order(self, found: Occurrence) -> bool:
-        """Return whether a number's sentence has "respectively" but no matching list of words."""
-        piece = self.pieces[found.piece]
-        text, start = self.text[piece.start : piece.end], found.number.start - piece.start
-        return "respectively" in text and not names_in_order(text, start)
+    def is_in_unclear_order(self, found: Occurrence, words: set[str]) -> bool:
+        """Return whether "respectively" gives a number to none of the words."""
+        start, text = self.sentence_of(found)
+        names = names_in_order(text, found.number.start - start)
+        return "respectively" in text and words.isdisjoint(
+            name for name, is_own in names.items() if is_own
+        )
 
     def beside(self, found: Occurrence) -> list[Occurrence]:
         """Return the other numbers in the same sentence or cell."""

@@ -307,6 +307,8 @@ def batch_plan(results: list[Document], shared: dict[str, Any]) -> DryRun:
     requests: engine -> first requests of the lines. cost: engine -> its total. left: engine (or
     total) -> requests that this month's budget leaves before the batch.
     """
+    from websearch.search.answers import total
+
     requests: list[dict[str, int]] = []
     costs: dict[str, list[dict[str, float]]] = {}
     for result in filter(lambda document: document["ok"], results):
@@ -319,8 +321,6 @@ def batch_plan(results: list[Document], shared: dict[str, Any]) -> DryRun:
         for result in results
         if not result["ok"]
     ]
-    from websearch.search.answers import total
-
     limits, store = budgets(), PageStore()
     spent = store.spent(this_month()) if limits else {}
     store.close()
