@@ -245,7 +245,7 @@ class LowerHeadings(unittest.TestCase):
         self.assertIn("### T\n\nWords.\n\n#### Part", show_markdown.consolidated_text(result))
         self.assertIn("\n### T\n", show_markdown.search_markdown(result))
         document = {"ok": True, "pages": [{**page, "ok": True, "chars": 30}]}
-        self.assertIn("\n#### Part", read.to_markdown(document))
+        self.assertIn("\n### Part", read.to_markdown(document))
         document["pages"][0]["note"] = one_page.RAW_NOTE
         self.assertIn("\n## Part", read.to_markdown(document))
 
