@@ -464,8 +464,8 @@ class NumbersOfDrafts(CheckCase):
             "<html lang=en><title>Study</title><article><p>The clinic of Corrie enrolled children "
             "from July 2007 to June 2010. The pump checks 400 valves per second. Fatality rates "
             "were &gt;2.5% in Corrie. The tool needs Node.js version 22 or higher. The old rate "
-            "was 48Á0 %.</p><p>IAV, RSV and HRV were found in 348 (36 %), 296 (31 %) and 209 (21 %) "
-            "cases, respectively.</p></article>"
+            "was 48Á0 %.</p><p>IAV, RSV and HRV were found in 348 (36 %), 296 (31 %) and 209 (21 "
+            "%) cases, respectively.</p></article>"
         )
         self.check("x " + self.url, "--force")
         true = (
@@ -479,6 +479,7 @@ class NumbersOfDrafts(CheckCase):
             "Children came to the clinic of Corrie from July 2007 until June 2009",
             "The pump checks 400 valves per minute", "Fatality rates were below 2.5% in Corrie",
             "It needs Node.js version 22 or older", "It needs Node.js version 20",
+            "The clinic had 209 children in 2007, of whom 348 were cases",
         )  # fmt: skip
         for text, (missing, doubtful) in zip(
             true + false, self.verdicts(*true, *false), strict=True
