@@ -268,6 +268,12 @@ class Verdicts(CheckCase):
         self.assertEqual([name in document for name in ("truncated", "never_shown")], [True] * 2)
         wrong = self.cite(*["Nobody asked why the harbour was open"] * 100)
         self.assertIn("Cut to fit", self.check(wrong, "--md").stdout.decode())
+        text = f"Three bridges cost 1.4 million crowns ([s]({self.url}))."
+        counted = "\n\n".join([text] * 12)
+        document = self.check(counted, "--max-chars", "4000").document
+        self.assertEqual(document["truncated"]["left_out"], ["proof"])
+        run = self.check(counted, "--md", "--max-chars", "4000")
+        self.assertNotIn("Cut to fit", run.stdout.decode())
 
     def test_a_character_that_changes_a_number_is_a_difference(self) -> None:
         for (text, differs), check in zip(
