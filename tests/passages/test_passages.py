@@ -89,6 +89,20 @@ class Entries(unittest.TestCase):
                     self.assertNotIn(other, text)
         self.assertIn("- **-q**\n  **--quiet**\n  Print", texts_of(OPTIONS, "tide --quiet"))
 
+    def test_a_heading_inside_a_list_item_is_an_entry(self) -> None:
+        crew = "The crew lifts its oars then, and rows on until the lamp at the pier is seen."
+        items = "\n".join(f"  - **{name}**\n    {crew}" for name in ("EBB", "LOW", "UP", "OFF"))
+        page = (
+            f"# Tides\n\n{crew} The values of a tide.\n\n- **INVERT**\n  {crew}\n\n"
+            f"  ## Values of the handler\n\n{items}\n\n  ## Others\n\n  {crew * 9}\n"
+            f"- **NONE**\n  {crew}"
+        )
+        leads = {lead.words for one in units.PageText(page).units for lead in one.leads}
+        self.assertIn("Values of the handler", leads)
+        self.assertIn(
+            f"## Values of the handler\n\n{items}", texts_of(page, "values of handler", 900)
+        )
+
     def test_a_question_with_a_short_entry_leaves_its_room_to_the_others(self) -> None:
         storms = " ".join(f"Storm {n} closed the harbour for {n + 3} weeks." for n in range(60))
         texts = {
@@ -198,14 +212,21 @@ class Answers(unittest.TestCase):
         text = f"{other * 9}\n\n{strategy} {answer}\n\n{other * 9}"
         self.assertIn(answer, texts_of(text, "strategies for catching giant squid", 400))
 
+    def test_a_box_of_names_and_values_shows_the_row_that_answers(self) -> None:
+        rows = "".join(f"| Part {n} | {n} spars of pine, and a keel |\n" for n in range(20))
+        box = f"| The ferry |  |\n| --- | --- |\n{rows}| Draft | 4 feet |\n"
+        found = texts_of(f"{box}\n{'It sails on. ' * 200}", "draft of the vessel", 9_000)
+        self.assertIn("| Draft | 4 feet |", found)
+        self.assertIn("[… 19 rows]", found)
 
     def test_a_read_on_one_fact_prints_its_paragraph_whole_and_little_else(self) -> None:
         fact = (
             "The harbour was dredged in spring. The dredging cost nine barrels of herring. "
             "Nobody complained afterwards, except the gulls of the northern pier."
         )
-        other = "Lamps are lit along the street at dusk by the keeper and both of his sons. "
-        page = "\n\n".join([other * 3, fact, other * 2, "The herring is a fish.", other * 30])
+        other = "Bread is baked in the square every other day, and sold before noon by weight. "
+        lamps = "Lamps are lit along the street at dusk by the keeper and both of his sons. "
+        page = "\n\n".join([lamps * 3, other, fact, other, "The herring is a fish.", lamps * 30])
         found = texts_of(page, "how many barrels of herring did the dredging cost", 9_000)
         self.assertIn(fact, found)
         self.assertNotIn("Lamps", found)

@@ -403,37 +403,31 @@ class Versions(AnsweringCase):
 
 
 class Lines(AnsweringCase):
-    """A page that answers nothing is one line."""
+    """A page that does not answer shows one line with half of the question's words, or none."""
 
-    def line(self, snippet: str) -> str:
-        answer = "The herons of the lake nest in March. " * 9
-        other = "Ships were built here. Then the harbor was closed to all trade, and people left."
-        pages = [self.web.page("/heron", answer), self.web.page("/ship", other)]
-        results = [{"url": pages[0], "title": "Herons", "snippet": "Herons nest."}]
-        results += [{"url": pages[1], "title": "Ships", "snippet": snippet}]
-        self.web.find("when do herons nest", *results)
-        return str(self.answer("when do herons nest")["results"][1]["snippet"])
+    def line(self, other: str) -> str:
+        pages = {
+            self.web.page(
+                "/heron", "The herons of the lake nest in March on a dead elm. " * 9
+            ): "H",
+            self.web.page("/ship", f"<h1>Ships</h1><p>Ships were built here. {other}"): "Ships",
+        }
+        results = [{"url": url, "title": title, "snippet": "Nest."} for url, title in pages.items()]
+        self.web.find("when do herons nest at lake", *results)
+        document = self.answer("when do herons nest at lake")
+        (found,) = (one for one in document["results"] if one["title"] == "Ships")
+        self.assertNotIn("text", found)
+        return str(found.get("snippet", ""))
 
-    def test_a_snippet_begins_at_a_word(self) -> None:
-        self.assertEqual(self.line("bor was closed to all trade"), "was closed to all trade")
-
-    def test_a_menu_is_not_a_snippet(self) -> None:
-        self.assertTrue(self.line("Home Docs Timers URL Zlib").startswith("Ships were built here."))
-
-    def test_menu_with_colons_or_cut_word_shows_the_beginning_of_the_page(self) -> None:
-        for snippet in (
-            "Script modules Modules: node API Modules: Net OS",
-            "ns Stream: a String. Or",
-        ):
-            self.assertTrue(self.line(snippet).startswith("Ships were built here."))
-
-    def test_cut_word_is_found_where_the_page_has_markup(self) -> None:
-        self.assertEqual(
-            self.line("bor was **closed** to all, trade."), "was **closed** to all, trade."
+    def test_the_line_is_the_sentence_with_the_words(self) -> None:
+        far = "Then people left the harbor. " * 90
+        told = (
+            f"{far}</p><p>At the lake, gulls nest on the wrecks of it, which is loud.</p><p>{far}"
         )
+        self.assertIn("At the lake, gulls nest", self.line(told))
 
-    def test_another_snippet_stays(self) -> None:
-        self.assertEqual(self.line("A page on ships, and trade."), "A page on ships, and trade.")
+    def test_without_the_words_there_is_no_line(self) -> None:
+        self.assertEqual(self.line("People left the harbor. " * 200), "")
 
 
 class CutSections(AnsweringCase):

@@ -48,7 +48,7 @@ class OfPages(DateCase):
             found = run_script(*words, "2024-01-01..2024-12-31", env=variables).document
             none = run_script(*words, "2001-01-01..2001-12-31", env=variables).document
         self.assertEqual([one["url"] for one in found["results"]], pages[1:])
-        self.assertIn("SearXNG cannot filter by dates", found["warnings"][0])
+        self.assertIn("SearXNG cannot filter by date,", found["warnings"][0])
         self.assertIn("1 page left out: the page's own date", found["warnings"][1])
         self.assertEqual([one["url"] for one in none["results"]], pages[2:])
         self.assertIn("2 pages left out: the page's own date", " ".join(none["warnings"]))

@@ -25,7 +25,15 @@ from unittest import mock
 from urllib.parse import quote, urlencode
 
 import http_server as command
-from tests.support import SLACK, EnvironmentCase, call_main, load_script, new_folder, run_script
+from tests.support import (
+    PROCESS_TIMEOUT,
+    SLACK,
+    EnvironmentCase,
+    call_main,
+    load_script,
+    new_folder,
+    run_script,
+)
 from tests.ways_in.http_support import (
     SCRIPT,
     TOKEN,
@@ -818,10 +826,11 @@ class Stopping(ServerCase):
         data = request(f"/read?url={quote(self.page('slow/late'))}")
         with self.api.connect() as running:
             running.sendall(data)
-            deadline = time.monotonic() + SLACK
-            while not self.server.requests and time.monotonic() < deadline:
+            end = time.monotonic() + PROCESS_TIMEOUT
+            while not self.server.requests and time.monotonic() < end:
                 time.sleep(0.01)
             self.api.process.send_signal(signal.SIGTERM)
+            deadline = time.monotonic() + SLACK
             while self.accepts_connections():
                 self.assertLess(time.monotonic(), deadline)
             answers = responses(read_all(running))

@@ -235,6 +235,9 @@ class Splitter:
         self.close_label(kind, self.indent(start))
         if kind == "text" and re.search(rf"(?m)^{LIST_ITEM}", text):
             self.read_list(start, end, below)
+        elif kind == "text" and self.indent(start) and re.fullmatch(rf"\s*{_HEADING}", text):
+            level = ITEM + self.indent(start) - 1  # a heading inside a list item
+            self.open_lead(level, (start, end), text.strip("# *`:"))
         elif kind == "text" and self.is_term(text):
             is_second = bool(self.leads) and self.leads[-1] is self.pieces[-1]
             level = SECOND_STRONG if is_second and self.leads[-1].level == STRONG else STRONG

@@ -44,8 +44,8 @@ if TYPE_CHECKING:
 # With a larger budget, it starts lower and rises more slowly.
 LEAST_SCORE, ENOUGH, USUAL_ROOM = 0.33, 0.2, 9_000
 LEAST_IF_LACKING = 0.6  # the same if no page has one of the question's words
-# The same for a page that the caller chose; after USUAL_CHARS, show only units that answer nearly as
-# well as the best, unless the budget is hardly larger.
+# The same for a page that the caller chose; after USUAL_CHARS, a unit must answer nearly as well as
+# the best, unless the budget is hardly larger.
 LEAST_OF_A_PAGE, USUAL_CHARS, LEAST_OF_MORE = 0.4, 3_000, 0.6
 WHOLE_PAGE = 2_500  # characters up to which the text of a page that answers is shown whole
 WHOLE_PARAGRAPH = 1_000  # the same for the paragraph of the best unit of a chosen page
@@ -106,7 +106,6 @@ def answered_share(pages: list[PageText], question: str, scores: Scores) -> floa
 
     A part is a unit with its neighbors, its context and its page's title.
     """
-    words = [telling_terms(term_weights(word)) for word in content_words(asked_text(question))]
     places = (
         (score, number, place)
         for number, of_page in enumerate(scores)
@@ -119,12 +118,16 @@ def answered_share(pages: list[PageText], question: str, scores: Scores) -> floa
         around = page.units[max(0, place - 1) : place + 2]
         own = [page.title, *map(page.of, around), *contexts_of(page, page.units[place])]
         texts.append("\n".join(own))
-    wanted = set().union(*words)
-    shares = [
-        sum(not terms.isdisjoint(held) for terms in words) / len(words)
-        for held in count_terms(texts, wanted)
+    return max(held_shares(texts, question), default=0.0)
+
+
+def held_shares(texts: list[str], question: str) -> list[float]:
+    """Return the share of a question's words that each text contains."""
+    words = [telling_terms(term_weights(word)) for word in content_words(asked_text(question))]
+    return [
+        sum(not terms.isdisjoint(held) for terms in words) / max(1, len(words))
+        for held in count_terms(texts, set().union(*words))
     ]
-    return max(shares, default=0.0)
 
 
 def excerpts_of(

@@ -264,7 +264,7 @@ def with_context(page: PageText, counts: list[Counts], contexts: dict[str, Count
     mixed = [dict(held) for held in counts]
     units = page.units
     for place in range(1, len(units)):
-        if units[place - 1].block == units[place].block:
+        if units[place - 1].section == units[place].section:
             add_counts(mixed[place], counts[place - 1], NEIGHBOUR_WEIGHT)
             add_counts(mixed[place - 1], counts[place], NEIGHBOUR_WEIGHT)
     for unit, held in zip(units, mixed, strict=True):

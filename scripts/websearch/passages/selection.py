@@ -8,6 +8,7 @@ from collections import Counter, deque
 from dataclasses import dataclass, field
 
 from websearch.kit import dump_json
+from websearch.markdown.inline import cells_of
 from websearch.markdown.units import ITEM, LIST_ITEM, STRONG, items_around
 from websearch.passages.ranking import asked_share, calls_in, is_entry_of
 from websearch.passages.terms import (
@@ -49,6 +50,7 @@ WHOLE_BLOCK, WHOLE_SECTION = 2_000, 4_000
 LEAST_OUTSIDE = 0.8  # minimum score outside an entry that a question names
 LIST_WITHIN = 6_000  # characters below a heading in which its first list must end
 BEFORE_SHARE = 3  # preceding sentences are omitted if the unit would take over 1/3 of the space
+PAIR = 2  # cells in a row with a name and its value
 FEW_UNITS = 2  # units shown per page that is not about the question
 MOST_CUT = 2  # partly shown sections that are named per page
 GAP = "[…]"  # replaces omitted text
@@ -550,8 +552,15 @@ def blocks_begun(excerpt: Excerpt) -> list[list[Piece]]:
         block
         for block in blocks.values()
         if any(piece.kind in ("item", "row", "line") for piece in block)
+        and not is_box(excerpt.page, block)
         and (any(piece.index in excerpt.shown for piece in block) or is_announced(excerpt, block))
     ]
+
+
+def is_box(page: PageText, block: list[Piece]) -> bool:
+    """Return whether a block is a table of names and values, whose rows need no other rows."""
+    cells = cells_of(page.of(block[0]).partition("\n")[0]) if block[0].kind == "head" else []
+    return len(cells) == PAIR and not cells[1]
 
 
 def cut_sections(excerpt: Excerpt, questions: list[str], strong: list[Piece]) -> list[str]:

@@ -189,8 +189,8 @@ def run_search(
 
     params: those of COMMANDS["search"], and timeout, max_chars (default 9,000; 0: whole pages),
     dry_run, verbose. caller: the calling interface, for the history. budget: for paid requests, if
-    the search is part of a batch. Returns {ok, engine, results: [{title, url, date?, text or
-    snippet, error?}], from_cache?, fetched_at?, ...}, or an error document whose details may list
+    the search is part of a batch. Returns {ok, engine, results: [{title, url, date?, text? or
+    snippet?, error?}], from_cache?, fetched_at?, ...}, or an error document whose details may list
     the attempts.
     """
 
@@ -307,6 +307,8 @@ def batch_plan(results: list[Document], shared: dict[str, Any]) -> DryRun:
     requests: engine -> first requests of the lines. cost: engine -> its total. left: engine (or
     total) -> requests that this month's budget leaves before the batch.
     """
+    from websearch.search.answers import total
+
     requests: list[dict[str, int]] = []
     costs: dict[str, list[dict[str, float]]] = {}
     for result in filter(lambda document: document["ok"], results):
@@ -319,8 +321,6 @@ def batch_plan(results: list[Document], shared: dict[str, Any]) -> DryRun:
         for result in results
         if not result["ok"]
     ]
-    from websearch.search.answers import total
-
     limits, store = budgets(), PageStore()
     spent = store.spent(this_month()) if limits else {}
     store.close()
@@ -390,7 +390,7 @@ def run_recall(params: dict[str, Any], report: ProgressCallback = None) -> Docum
     """Search the pages read before, offline. Never raises.
 
     params: those of COMMANDS["recall"]. Returns {ok, today, results: [{title?, url, date?,
-    fetched_at, text or snippet}], ...}.
+    fetched_at, text? or snippet?}], ...}.
     """
 
     def operation(params: dict[str, Any]) -> Document:

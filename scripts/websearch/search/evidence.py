@@ -6,16 +6,17 @@ import heapq
 from dataclasses import dataclass
 
 from websearch.base.calls import result_or_error
-from websearch.kit import SearchError
+from websearch.kit import SearchError, one_line
 from websearch.markdown.units import PageText, without_title
-from websearch.passages.excerpts import BEST_PLACES, answered_share, excerpts_of, rank_pages
-from websearch.passages.selection import is_entry, telling_part
-from websearch.passages.terms import (
-    count_terms,
-    misses_the_point,
-    telling_terms,
-    term_weights,
+from websearch.passages.excerpts import (
+    BEST_PLACES,
+    answered_share,
+    excerpts_of,
+    held_shares,
+    rank_pages,
 )
+from websearch.passages.selection import is_entry, telling_part
+from websearch.passages.terms import misses_the_point
 from websearch.reading.pages_document import searched_lengths
 from websearch.search.read_sources import LEAST_SECONDS, merge_same_texts, read
 
@@ -33,6 +34,8 @@ MAX_MISSING = 5  # words listed as missing from all pages
 # for one in ten questions whose page was read, and for half of those whose page was not.
 ANSWERING_SHARE = 0.6
 LEAST_ANSWER = 0.5  # minimum share of the best unit's score for a unit that also answers a question
+LINE_CHARS = 120  # characters about a page without an answer
+LEAST_OF_LINE = 0.5  # minimum share of a question's words in them
 FURTHER_PAGES = 5  # additional pages read if no page answers
 
 
@@ -89,19 +92,20 @@ class Evidence:
             if max(own) >= least
         ]
 
-    def best_part(self, index: int, room: int) -> str:
-        """Return the part of a source's best unit with the most words of its question.
-
-        Only units that contain such a word count. room: characters. Returns "" if there is none.
-        """
+    def line(self, index: int) -> str:
+        """Return a line of a source's page with at least half of a question's words, or ""."""
         for query, of_question in zip(self.queries, self.scores, strict=False):
             page = self.pages[index]
             pairs = zip(of_question[index], page.units, strict=True)
             best = heapq.nlargest(BEST_PLACES, pairs, key=lambda pair: pair[0])
-            texts = [page.of(unit) for score, unit in best if score]
-            held = count_terms(texts, telling_terms(term_weights(query)))
-            if text := next((text for text, terms in zip(texts, held, strict=True) if terms), ""):
-                return text if len(text) <= room else telling_part(text, room, query, len)
+            texts = [one_line(page.of(unit), 10 * LINE_CHARS) for score, unit in best if score]
+            lines = [
+                text if len(text) <= LINE_CHARS else telling_part(text, LINE_CHARS, query, len)
+                for text in texts
+            ]
+            shares = held_shares(lines, query)
+            if max(shares, default=0.0) >= LEAST_OF_LINE:
+                return lines[shares.index(max(shares))]
         return ""
 
     def answered_by(self, index: int, excerpt: Excerpt | None) -> list[int]:

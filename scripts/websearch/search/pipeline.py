@@ -90,11 +90,10 @@ def searched(questions: list[Question], params: dict[str, Any], call: Call) -> D
     sources = read(ranked, count, call) if reads_pages else best_sources(ranked, count)
     sources = in_period(sources, ranked, outcomes[0], call.since)
     limits = Limits(params.get("max_chars", DEFAULT_MAX_CHARS), call.deadline, params["count"])
+    texts = [question.words or question.text for question in questions]
 
     def show(some: list[Source]) -> Document:
-        evidence = gather_evidence(
-            some, [question.words or question.text for question in questions], limits
-        )
+        evidence = gather_evidence(some, texts, limits)
         if is_brief:
             return show_brief(outcomes, evidence, ranked, call.store, limits)
         if reads_pages and some is sources:
@@ -132,12 +131,9 @@ def add_recall_hint(error: SearchError, query: str, store: PageStore) -> None:
 def recall(params: dict[str, Any]) -> Document:
     """Return the document for stored pages that match. Raises SearchError (no_results)."""
     deadline = deadline_of(params)
-    store = PageStore()
-    try:
+    with closing(PageStore()) as store:
         pages, left_out = recalled_pages(store, params)
         near = [] if pages else store.near_words(params["query"])
-    finally:
-        store.close()
     if left_out:
         store.warnings.append(left_out_warning(left_out))
         if not pages:

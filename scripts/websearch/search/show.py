@@ -8,7 +8,7 @@ import time
 from websearch.base.calls import is_bug, result_or_error
 from websearch.engines.base.days import dates_of, utc_day
 from websearch.engines.base.ledger import budget_warnings
-from websearch.kit import SearchError, drop_empty, dump_json, one_line, refused_keys, shorten
+from websearch.kit import SearchError, drop_empty, dump_json, refused_keys, shorten
 from websearch.markdown.units import PageText
 from websearch.passages.excerpts import excerpt_text
 from websearch.passages.selection import MOST_CUT, cut_sections, json_size
@@ -40,17 +40,12 @@ SOURCE_FIELDS = (
 )  # fmt: skip
 RESULT_FIELDS = ("title", "url", "snippet", *SOURCE_FIELDS)
 TITLE_CHARS = 200  # characters per source; a longer title is a list of search words
-SNIPPET_WORDS = 5  # first words of a snippet to find in its page
-LINE_CHARS = 120  # characters per snippet of a page without an answer
 LEAST_TEXT = 250  # characters of JSON per text; with less space, an item is omitted
 MIN_ROOM = 40  # characters of JSON for all texts together; less space stays empty
 HIGHEST_NUMBER = 20  # placeholder that reserves the width of a source's number
 NO_LIMIT = 1_000_000_000  # characters; more than all pages in a document have
 NO_PAGES_NOTE = "No page could be read: results and snippets only."
 LEFT_OUT_HINT = "A larger {max_chars} shows more."
-_HEADINGS = r"(?m)^#{1,6} .*\n?"
-# Sentence punctuation, without colons, which also occur in menus.
-_PUNCTUATION = r"\w[,.;!?](?:\s|$)|[\u3001\u3002\uff01\uff0c\uff1f]"
 # In a question: 9.58, 1,250,000 or 2024, but neither the number of COVID-19 nor part of a date.
 _NUMBER = (
     r"(?<![^\W\d_]-)(?:(?<![\d.,])\d{1,9}(?:\.\d{1,9}|,\d{1,3}|(?:[.,]\d{3}){2,3})(?![.,]?\d)"
@@ -434,10 +429,9 @@ def fill_texts_in(document: Document, evidence: Evidence, limits: Limits) -> Non
             leads = [*{lead.words: 0 for lead in excerpt.whole if lead.words not in names}]
             whole = [re.sub(r"[`*\\]", "", words) for words in leads[:MOST_CUT]]
             put_if_it_fits(document, item, "whole", whole, limit)
-    for index, (item, source) in enumerate(zip(items, evidence.sources, strict=True)):
-        if source.text and "text" not in item:
-            line = one_line(line_of(source, evidence.best_part(index, LINE_CHARS)), LINE_CHARS)
-            put_if_it_fits(document, item, "snippet", line, limit)
+    for index, item in enumerate(items):
+        if evidence.pages[index].text and "text" not in item:
+            put_if_it_fits(document, item, "snippet", evidence.line(index), limit)
 
 
 def drop_extras(document: Document, is_full: Callable[[], bool]) -> list[str]:
@@ -448,23 +442,6 @@ def drop_extras(document: Document, is_full: Callable[[], bool]) -> list[str]:
     if refused and "attempts" in dropped:
         document["attempts"] = refused
     return dropped
-
-
-def line_of(source: Source, best_part: str) -> str:
-    """Return a line about a page without an answer: its snippet from a whole word, or best_part.
-
-    A snippet that is not in the text comes from a menu if it has no sentence punctuation or begins
-    in lower case. If best_part is empty, the line is the start of the text.
-    """
-    snippet = str(source.result.get("snippet") or "")
-    words = [*re.finditer(r"\w+", snippet)]
-    own = r"\W{1,20}".join(word[0] for word in words[1:SNIPPET_WORDS])
-    match = re.search(rf"\b(\w{{1,60}})\W{{1,20}}{own}", source.text) if own else None
-    if match:
-        return snippet if match[1] == words[0][0] else snippet[words[1].start() :]
-    is_sentence = re.search(_PUNCTUATION, snippet) and not snippet[0].islower()
-    start = re.sub(_HEADINGS, "", source.text[: 9 * LINE_CHARS])
-    return snippet if is_sentence else best_part or start
 
 
 def put_if_it_fits(

@@ -25,7 +25,6 @@ from websearch.kit import (
     run_operation,
     spell_hints,
 )
-from websearch.ways_in.desk import answers as desk
 from websearch.ways_in.http_messages import HttpError, check_token, document_answer, error_answer
 from websearch.ways_in.openapi import openapi_document
 from websearch.ways_in.served import Operation, ServedCommand
@@ -138,6 +137,8 @@ def answer_request(request: HttpRequest, settings: dict[str, Any]) -> Answer:
 
 def find_answer(request: HttpRequest, settings: dict[str, Any]) -> Answer:
     """Return the response to a request. Raises SearchError and HttpError."""
+    from websearch.ways_in.desk import answers as desk
+
     if desk.wants_page(request, ROUTES):
         return desk.answer_page(request, settings)
     check_token(request, settings)

@@ -123,8 +123,8 @@ SHOWN = {  # HTML around or in the prose -> what a reader sees
     ),
     "label and value": ("<div>Load:<div>2 t</div></div>", ("Load: 2 t",)),
     "pairs on lines": (
-        "".join(f"<div><span>{rope}</span><span>2 t</span></div>" for rope in ("Hemp", "Flax", "Jute")),
-        ("Hemp 2 t", "Flax 2 t"),
+        "".join(f"<div><i>{rope}</i><span>2 t</span></div>" for rope in ("Hemp", "Flax", "Jute")),
+        ("*Hemp* 2 t", "*Flax* 2 t"),
     ),
     "card on a line": (
         "<aside><ul><li><a href=/r><h3>Tar</h3><i>$7</i></a></ul></aside>", ("Tar *$7*",),
@@ -155,10 +155,12 @@ UNSEEN = {
     "button": ("<aside><button>Buy 3 ovens</button></aside>", "ovens"),
     "empty footer": ("<footer><p>All rights reserved</p></footer>", "reserved"),
     "numbers of pages": (
-        "<div class=pager><a href=?p=1>1</a> <a href=?p=2>2</a> <a href=?p=2>Next</a></div>", "Next"
+        "<div class=pager><a href=?p=1>1</a> <a href=?p=2>2</a> <a href=?p=2>Next</a></div>",
+        "Next",
     ),
     "links of a footer": (
-        "<footer><p>90210 Riverton</p><ul><li><a href=/w>Wharf</a></ul></footer>", "Wharf"
+        "<footer><p>90210 Riverton</p><ul><li><a href=/w>Wharf</a></ul></footer>",
+        "Wharf",
     ),
     "labels of a footer": (
         "<footer><p>90210 Riverton</p><dl><dt>Places<dd><a href=/w>Wharf</a></dl></footer>",
@@ -225,7 +227,9 @@ class Beside(unittest.TestCase):
             f"<div><div><a href=/r>{name} for the boats</a></div><p>{price} € a meter</p></div>"
             for name, price in (("Hemp ropes", 7), ("Flax ropes", 9))
         )
-        text = read("", after=f"{cards}<p>Longer ropes are made to order in the winter months.").text
+        text = read(
+            "", after=f"{cards}<p>Longer ropes are made to order in the winter months."
+        ).text
         self.assertIn("Hemp ropes for the boats\n\n7 € a meter\n\nFlax ropes for", text)
 
     def test_menus_and_unseen_parts_are_not_kept(self) -> None:
@@ -301,9 +305,16 @@ class OwnData(unittest.TestCase):
             data = json.dumps({"@context": "https://schema.org", "@type": kind, **fields})
             head = '<meta property="og:type" content="article"><script type="application/ld+json">'
             with self.subTest(kind):
-                self.assertIn(
-                    "- 500 g rye flour\n- 3 dl milk\n\n", read(box, f"{head}{data}</script>").text
-                )
+                text = read(box, f"{head}{data}</script>").text
+                self.assertTrue(text.endswith("\n\n- 500 g rye flour\n- 3 dl milk"))
+
+    def test_a_value_in_a_button_is_shown(self) -> None:
+        fields = {"@type": "Product", "additionalProperty": [{"name": "Load", "value": "Two tons"}]}
+        data = json.dumps({"@context": "https://schema.org", **fields})
+        buttons = "<div><button>Load <b>Two tons</b></button><button>Buy</button></div>"
+        text = read(buttons, f'<script type="application/ld+json">{data}</script>').text
+        self.assertIn("Load **Two tons**", text)
+        self.assertNotIn("Buy", text)
 
     def test_a_visible_single_value_is_never_dropped(self) -> None:
         for kind, fields, shown in (

@@ -252,8 +252,10 @@ class Content(unittest.TestCase):
             f"{labels}<div>{panels.format('')}</div>",
             "<ul role=tablist><li role=tab>Mac<li role=tab><code>Linux</code></ul>"
             + panels.format("").replace("<div>", "<div role=tabpanel>"),
-            "<ul><li><a href=#x>Mac</a><li><a href=#y><code>Linux</code></a></ul>"
-            "<div id=x><p>brew install quill</div><div id=y hidden><p>apt install quill</div>",
+            (
+                "<ul><li><a href=#x>Mac</a><li><a href=#y><code>Linux</code></a></ul>"
+                "<div id=x><p>brew install quill</div><div id=y hidden><p>apt install quill</div>"
+            ),
         ):
             text = self.documentation(tabs)
             self.assertIn("**Mac**\n\nbrew install quill\n\n**`Linux`**\n\napt install", text)
@@ -266,6 +268,9 @@ class Content(unittest.TestCase):
         text = self.documentation("".join(row.format(n, n + 1) for n in range(400)))
         self.assertIn("tab 7", text)
         self.assertIn("panel 7", text)
+        part = "<div id={0}><div role=tabpanel aria-labelledby={0}><p>Write with {0}.</div></div>"
+        text = self.documentation(f"<div>{part.format('oil')}{part.format('tar')}</div>")
+        self.assertIn("Write with oil.\n\nWrite with tar.", text)
 
     def test_readers_comments_are_dropped_at_any_length(self) -> None:
         post = (

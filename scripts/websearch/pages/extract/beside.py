@@ -154,7 +154,8 @@ class BesideText:
                 taken.add(node)
                 found[node] = self.unseen_reason(node) or node.dropped or "outside"
         for node, reason in found.items():
-            if verdict_of(reason) == BESIDE or (reason == "menu" and node in self.with_stated):
+            is_menu = reason == "menu" and node in self.with_stated
+            if verdict_of(reason) == BESIDE or is_menu or self.shows_value(node):
                 self.restore(node)
             else:
                 node.dropped = reason
@@ -206,8 +207,14 @@ class BesideText:
         is_hidden = is_closed and self.page.leniency < HIDDEN_IS_TEXT
         return self.page.unseen_reason(node) or ("hidden" if is_hidden else "")
 
+    def shows_value(self, node: Node) -> bool:
+        """Return whether an element is a button with a value, such as a row of specifications."""
+        return node.tag == "button" and node in self.with_stated
+
     def own_reason(self, node: Node) -> str:
         """Return the reason that the element itself has for its verdict, or ""."""
+        if self.shows_value(node):
+            return ""
         is_control = node.dropped == "control"
         return self.unseen_reason(node) or (
             "control" if is_control else element_rule(node, self.page)

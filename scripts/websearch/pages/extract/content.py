@@ -23,8 +23,7 @@ find_content applies the rules in this order, because each step uses the result 
 7. Drop the title, dates and headings at the ends of an article, and copies. Copies come last,
    because two boxes may become equal only after other parts are dropped.
 8. Find leads between the title and the content, including elements dropped as "related".
-9. Keep boxes next to the content that show the page's own data (page_data.py).
-10. Append the notes that the content refers to but does not contain (notes.py).
+9. Append the notes that the content refers to but does not contain (notes.py).
 
 A rule only gives a reason (Node.dropped). beside.py decides about all elements by their reasons:
 text, beside the text, furniture of the site or unseen.
@@ -56,7 +55,7 @@ from websearch.pages.extract.name_rules import (
     preference_boxes,
 )
 from websearch.pages.extract.notes import gather_notes
-from websearch.pages.extract.page_data import VALUE, join_rows, keep_data_boxes
+from websearch.pages.extract.page_data import VALUE, join_rows
 from websearch.pages.extract.page_tree import (
     CODE,
     MIN_ARTICLE_PROSE,
@@ -466,11 +465,10 @@ def find_content(html: str) -> Content:
     if page.root.chars >= MIN_TEXT and not text_of(content):  # an index: links below a title
         content = page.root
     leads = find_lead(page, content)
-    before, after = keep_data_boxes(page, content)
     if not page.is_documentation:
         join_rows(page)
     notes = gather_notes(page, content)
-    return Content(page, content, leads + before, after + notes)
+    return Content(page, content, leads, notes)
 
 
 def extract(html: str, url: str = "") -> str:

@@ -1,8 +1,8 @@
 """Use the data that a page contains for search engines and scripts.
 
-Pages state facts in schema.org data (Recipe, Product, FAQPage, ...): a box that shows listed
-values from it is content, regardless of name and position. A visible single value, such as a price
-or an address, is at least beside the text. Values that the text lacks are appended.
+Pages state facts in schema.org data (Recipe, Product, Event, ...): a visible value from it, such
+as an ingredient, a price or an address, is at least beside the text, regardless of the name and
+position of its box. Values that the text lacks are appended.
 """
 
 from __future__ import annotations
@@ -14,18 +14,14 @@ from html import unescape
 
 from websearch.base.html_tree import (
     BLOCKS,
-    HEADINGS,
     Node,
     children_of,
     elements_below,
     name_set,
     text_beginning,
 )
-from websearch.pages.extract.element_names import is_unseen
 from websearch.pages.extract.metadata import linked_data, types_of
-from websearch.pages.extract.name_rules import element_rule
-from websearch.pages.extract.page_tree import UNSEEN, PageTree, ancestors, look_of
-from websearch.pages.extract.structure_rules import shown
+from websearch.pages.extract.page_tree import UNSEEN, PageTree, look_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,41 +40,30 @@ _OTHER_VALUES = (
     r"advert\w*|ads?|(?-i:\w*Ids?)|\w*nonce|newsletter\w*|copyright|legal|errors?|og\w*|twitter\w*|features?|flags))$"
 )
 MAX_VALUES = 100_000  # values to examine
-# schema.org type -> properties whose values a page shows as a list, a table or a section.
-LISTED = {
+# schema.org type -> properties whose values a page shows; "": properties of any type.
+SHOWN = {
     "Recipe": name_set("recipeIngredient ingredients recipeInstructions"),
     "HowTo": name_set("step supply tool"),
     "Product": name_set("additionalProperty"),
     "SoftwareApplication": name_set("featureList"),
     "JobPosting": name_set("responsibilities qualifications skills jobBenefits"),
-    "FAQPage": name_set("mainEntity"),
-    "QAPage": name_set("mainEntity"),
-    "": name_set("amenityFeature"),  # for any kind of place
-}
-# The same for single values of events, places, businesses, lists, persons, offers and jobs.
-STATED = {
     "ItemList": name_set("itemListElement"),
     "": name_set(
         "startDate endDate doorTime datePosted validThrough location streetAddress postalCode "
         "addressLocality telephone email openingHours opens closes author price lowPrice highPrice "
-        "priceRange baseSalary minValue maxValue ratingValue reviewCount"
+        "priceRange baseSalary minValue maxValue ratingValue reviewCount amenityFeature"
     ),
 }
-MARKED = frozenset().union(*LISTED.values()) - {"mainEntity"}  # itemprop values of elements
-# Properties of a listed item that form a row, and properties that contain more items.
-ROW = ("name", "value", "unitText", "text")
-INNER = name_set("itemListElement acceptedAnswer suggestedAnswer name value unitText text")
-MAX_LISTED = 3_000  # characters of a listed value
-MIN_STATED, MAX_STATED = 3, 100  # characters of a single value
+INNER = name_set("itemListElement name value unitText text")  # properties of the values
+MARKED = frozenset().union(*SHOWN.values())  # itemprop values of elements
+MAX_TEXT = 3_000  # characters of a value to search for lines
+MIN_STATED, MAX_STATED = 3, 100  # characters of a value to look for
 # A price, measure, date, time, rating or other figure, or an e-mail address.
 VALUE = re.compile(
     r"[$\u20ac\u00a3\u00a5\u20b9]\s?\d|\d\s?[%\u20ac\u00a3\u00a5$]|\d[.,:/]\d|\d{3}"
     r"|\d\s?[^\W\d_]|\w@\w"
 )
-MAX_PATTERN = 100  # single values to search for, in texts of at most MAX_VALUE characters
-MIN_LETTERS = 15  # letters of values outside the content that show that a box was lost
-BOX_SHARE = 0.5  # minimum share of a box's letters in such values
-LISTS = name_set("ul ol dl table tbody")  # boxes that are kept whole
+MAX_PATTERN = 200  # values to look for, in texts of at most MAX_VALUE characters
 MAX_ROW = 120  # letters in a row that is written on one line
 MIN_PAIRS = 3  # pairs in boxes that look alike
 MAX_PARTS = 6  # elements and texts in a label and its value
@@ -89,46 +74,12 @@ ROW_BREAKS = PAIR_HEADINGS | name_set("p a")  # tags that are not part of a row 
 _AMOUNT = r"(?:about |ca\. )?[\d\u00bc-\u00be\u2150-\u215e][^\n]{0,15}"
 
 
-# ===== boxes with listed values ===================================================================
-
-
-def keep_data_boxes(page: PageTree, content: Node) -> tuple[list[Node], list[Node]]:
-    """Restore the boxes with the page's own data; return the boxes before and after the content."""
-    values = {key_of(value) for value in listed_values(page, LISTED)}
-    marked = [node for node in page.nodes if node.attributes.get("itemprop") in MARKED]
-    if not values and not marked:
-        return [], []
-    keys, letters = keys_below(page)
-    values.update(keys[node] for node in marked)
-    found = list(nodes_with(values, page, keys))
-    for node in found:
-        if letters[node] <= MAX_ROW:
-            join_row(node, ("div", "p"))
-    inside = {content, *shown(page, content)}
-    known = {keys[node] for node in found if node in inside}
-    lost = {keys[node]: node for node in reversed(found) if keys[node] not in known}
-    if sum(letters[node] for node in lost.values()) < MIN_LETTERS:
-        return [], []
-    data: dict[Node, int] = {}  # element -> letters of dropped values in it
-    for node in lost.values():
-        for around in ancestors(node):
-            data[around] = data.get(around, 0) + letters[node]
-    kept = inside.union(ancestors(content))
-    boxes: dict[Node, str] = {}  # box or heading -> the rule that dropped it
-    for node in lost.values():
-        box = box_around(node, data, letters, kept)
-        boxes.update((part, part.dropped) for part in (heading_before(box), box) if part)
-    for box, rule in boxes.items():
-        restore(box, rule, page, data)
-    page.measure()
-    outer = [node for node in page.nodes if node in boxes and not is_within(node, boxes, content)]
-    before = set(page.nodes[: page.nodes.index(content)])
-    return [box for box in outer if box in before], [box for box in outer if box not in before]
+# ===== values that the page shows =================================================================
 
 
 def stated_pattern(page: PageTree) -> re.Pattern[str]:
-    """Return a pattern for the single values in the page's JSON-LD, with or without their time."""
-    values = {value.strip() for value in listed_values(page, STATED)}
+    """Return a pattern for the values in the page's JSON-LD, with or without their time."""
+    values = {value.strip() for value in stated_values(page)}
     values |= {
         value[: len("2026-05-04")] for value in values if re.match(r"\d{4}-\d\d-\d\d", value)
     }
@@ -138,12 +89,12 @@ def stated_pattern(page: PageTree) -> re.Pattern[str]:
 
 
 def with_stated(page: PageTree, pattern: re.Pattern[str]) -> set[Node]:
-    """Return the elements that show single values or have their itemprop, and those around them."""
+    """Return the elements that show such values or have their itemprop, and those around them."""
     found: set[Node] = set()
     for node in page.nodes:
         get = node.attributes.get
         texts = [text for text in node.children if isinstance(text, str) and len(text) <= MAX_VALUE]
-        is_marked = texts and get("itemprop") in STATED[""]
+        is_marked = texts and get("itemprop") in MARKED
         around: Node | None = node
         if is_marked or any(map(pattern.search, [get("datetime", ""), *texts])):
             while around and around not in found:
@@ -152,101 +103,23 @@ def with_stated(page: PageTree, pattern: re.Pattern[str]) -> set[Node]:
     return found
 
 
-def listed_values(page: PageTree, table: dict[str, frozenset[str]]) -> Iterator[str]:
-    """Yield the values of a table's properties in the page's JSON-LD, also line by line."""
+def stated_values(page: PageTree) -> Iterator[str]:
+    """Yield the values in the page's JSON-LD that the page shows, also line by line."""
     waiting: list[tuple[object, bool]] = [(data, False) for data in linked_data(page)]
-    for value, is_listed in itertools.islice(waiting, MAX_VALUES):  # the loop extends waiting
+    for value, is_shown in itertools.islice(waiting, MAX_VALUES):  # the loop extends waiting
         if isinstance(value, list):
-            waiting += [(item, is_listed) for item in value]
+            waiting += [(item, is_shown) for item in value]
         elif isinstance(value, dict):
-            kinds = table.keys() & {"", *types_of(value).split()}
-            names = frozenset().union(*(table[kind] for kind in kinds))
+            kinds = SHOWN.keys() & {"", *types_of(value).split()}
+            names = frozenset().union(*(SHOWN[kind] for kind in kinds))
             for name, item in value.items():
-                waiting.append((item, (is_listed and name in INNER) or name in names))
-            if is_listed:
-                cells = (value.get(name) for name in ROW)
-                row = (f"{cell:g}" if isinstance(cell, float) else cell for cell in cells)
-                waiting.append((" ".join(cell for cell in row if isinstance(cell, str)), True))
-        elif isinstance(value, str | float) and is_listed:
-            written = value[:MAX_LISTED] if isinstance(value, str) else f"{value:g}"
-            text = re.sub(r"<[^<>]{0,300}>", " ", unescape(written))
-            yield from {text, *text.split("\n")}
+                waiting.append((item, (is_shown and name in INNER) or name in names))
+        elif isinstance(value, str | float) and is_shown:
+            written = value[:MAX_TEXT] if isinstance(value, str) else f"{value:g}"
+            yield from unescape(written).split("\n")
 
 
-def key_of(text: str) -> int:
-    """Return a sum over a text's letters: equal for equal words in any order or element."""
-    return sum(hash(sign) for sign in text.casefold() if sign.isalnum())
-
-
-def keys_below(page: PageTree) -> tuple[dict[Node, int], dict[Node, int]]:
-    """Return the key_of each element's text and its number of letters, without hidden parts.
-
-    Values inside a hidden part count: some pages hide all their text until a script shows it.
-    """
-    keys: dict[Node, int] = {}
-    letters: dict[Node, int] = {}
-    hidden = {node for node in page.nodes if node in page.unseen or is_unseen(node)}
-    for node in reversed(page.nodes):
-        keys[node] = letters[node] = 0
-        for child in node.children if node.tag not in UNSEEN else []:
-            if isinstance(child, str):
-                keys[node] += key_of(child)
-                letters[node] += sum(map(str.isalnum, child))
-            elif child not in hidden or child in page.unfolded:
-                keys[node] += keys[child]
-                letters[node] += letters[child]
-    return keys, letters
-
-
-def nodes_with(values: set[int], page: PageTree, keys: dict[Node, int]) -> Iterator[Node]:
-    """Yield the outermost elements whose text is one of the values, except in menus and footers."""
-    done: set[Node] = set()
-    for node in page.nodes:
-        if node.parent in done or node.tag in ("nav", "footer"):
-            done.add(node)
-        elif keys[node] and keys[node] in values:
-            done.add(node)
-            yield node
-
-
-def box_around(
-    node: Node, data: dict[Node, int], letters: dict[Node, int], kept: set[Node]
-) -> Node:
-    """Return the largest box around an element with a value that consists mostly of values."""
-    box = node
-    while box.parent and box.parent not in kept:
-        is_data = data[box.parent] >= BOX_SHARE * letters[box.parent]
-        if not is_data and box.parent.tag not in LISTS:
-            break
-        box = box.parent
-    return box
-
-
-def is_within(node: Node, boxes: dict[Node, str], content: Node) -> bool:
-    """Return whether an element is inside the content or inside another of the boxes."""
-    around = ancestors(node)[1:]
-    return content in around or not boxes.keys().isdisjoint(around)
-
-
-def heading_before(box: Node) -> Node | None:
-    """Return the heading directly before a box, or None."""
-    siblings = box.parent.children if box.parent else []
-    before = itertools.takewhile(lambda node: node is not box, siblings)
-    last = [node for node in before if isinstance(node, Node)][-1:]
-    return last[0] if last and last[0].tag in HEADINGS else None
-
-
-def restore(box: Node, rule: str, page: PageTree, data: dict[Node, int]) -> None:
-    """Restore a box that a rule dropped, and its elements with data; judge the others again."""
-    for node in ancestors(box):
-        node.dropped = ""
-    for node in elements_below(box):
-        if node in data:
-            node.dropped = ""
-        elif node.parent and node.parent.dropped:
-            node.dropped = node.parent.dropped
-        elif rule and node.dropped == rule:
-            node.dropped = "element" if node.tag in UNSEEN else element_rule(node, page)
+# ===== rows and pairs on one line =================================================================
 
 
 def join_rows(page: PageTree) -> None:

@@ -46,10 +46,10 @@ _HAS_FACTS = (
 _SAYS_ARTICLE = _IS_POSTING + r'|itemprop=["\']articleBody'  # documentation themes also declare it
 # Documentation generators, as in meta name="generator".
 _DOCUMENTATION_GENERATOR = (
-    r"(?i)^(?:made with love by )?(?:docutils|sphinx|mkdocs|zensical|docusaurus|vitepress|vuepress|mdbook|javadoc|rustdoc"
-    r"|doxygen|asciidoc|docbook|makeinfo|texi2|gitbook|bookdown|antora|pdoc|typedoc|starlight"
-    r"|nextra|docfx|yard|exdoc|jsdoc|scaladoc|dokka|haddock|ocamldoc|odoc|dartdoc|gi-docgen"
-    r"|mintlify)"
+    r"(?i)^(?:made with love by )?(?:docutils|sphinx|mkdocs|zensical|docusaurus|vitepress|vuepress"
+    r"|mdbook|javadoc|rustdoc|doxygen|asciidoc|docbook|makeinfo|texi2|gitbook|bookdown|antora"
+    r"|pdoc|typedoc|starlight|nextra|docfx|yard|exdoc|jsdoc|scaladoc|dokka|haddock|ocamldoc|odoc"
+    r"|dartdoc|gi-docgen|mintlify)"
 )
 _WIKI = r"(?i)mediawiki|dokuwiki"  # wiki pages are documentation unless they declare an article
 MAX_HEADING_CHARS = 200  # characters of a heading and its id to compare

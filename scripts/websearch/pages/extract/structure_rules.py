@@ -267,8 +267,8 @@ def labels_of_panels(
         panels = [*panels_after(row, place, tabs)] or (panels if is_named else [])
     if len(panels) == 1:
         tabs = [tab for tab in tabs if tab.attributes.get("aria-selected") == "true"] or tabs
-    if any(panel and is_in_tab(panel) for panel in panels):
-        return []
+    if any(panel and row in ancestors(panel) for panel in panels):
+        return []  # each tab contains its panel
     return [(tab, panel) for tab, panel in zip(tabs, panels, strict=False) if panel]
 
 
@@ -294,20 +294,15 @@ def are_panels(targets: list[Node | None]) -> bool:
     return is_opened and len(parents) == 1 and None not in parents
 
 
-def is_in_tab(panel: Node) -> bool:
-    """Return whether a panel is inside a tab, which then cannot be the panel's label."""
-    above = ancestors(panel)
-    return any(node.tag == "label" or node.attributes.get("role") == "tab" for node in above)
-
-
 def tabs_of(row: Node, panel_of: Mapping[Node | None, Node]) -> list[Node]:
     """Return the tabs in a row that contains only tabs and at least two, or []."""
     inside = [child for child in children_of(row) if child.tag != "input"]
+    is_list = is_tab_list(row)
     tabs = [
         tab
         for child in inside
-        for tab in (child, *(children_of(child) if is_tab_list(row) or child.tag == "li" else ()))
-        if tab.attributes.get("role") == "tab" or not is_tab_list(row) and is_tab(tab, panel_of)
+        for tab in (child, *(children_of(child) if is_list or child.tag == "li" else ()))
+        if tab.attributes.get("role") == "tab" or (not is_list and is_tab(tab, panel_of))
     ]
     return tabs if MAX_TABS >= len(tabs) > 1 and len(tabs) == len(inside) else []
 

@@ -36,10 +36,11 @@ OTHER_TAGS = name_set("nav dialog form menu select footer header script style te
 _SCRIPT_NAME = r"""["']#?([A-Za-z][\w-]{0,60})["']"""
 _QUESTION = r"[?\uff1f]\W{0,9}$"
 _MORE = (
-    r"(?i)\W{0,3}(?:(?:read|show|see|view) (?:the )?(?:more|less|all|full|rest|answer|solution|details"
-    r"|text|transcript)|continue reading|expand|spoiler|(?:show|reveal) spoiler|mehr (?:lesen"
-    r"|anzeigen)|weiterlesen|lire la suite|voir plus|leer más|ver más|leggi tutto|mostra altro"
-    r"|ler mais|lees meer|czytaj więcej|читать далее|показать|もっと見る|続きを読む|展开)"
+    r"(?i)\W{0,3}(?:(?:read|show|see|view) (?:the )?(?:more|less|all|full|rest|answer|solution"
+    r"|details|text|transcript)|continue reading|expand|spoiler|(?:show|reveal) spoiler"
+    r"|mehr (?:lesen|anzeigen)|weiterlesen|lire la suite|voir plus|leer más|ver más|leggi tutto"
+    r"|mostra altro|ler mais|lees meer|czytaj więcej|читать далее|показать|もっと見る|続きを読む"
+    r"|展开)"
 )
 
 
