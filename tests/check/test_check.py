@@ -268,6 +268,12 @@ class Verdicts(CheckCase):
         self.assertEqual([name in document for name in ("truncated", "never_shown")], [True] * 2)
         wrong = self.cite(*["Nobody asked why the harbour was open"] * 100)
         self.assertIn("Cut to fit", self.check(wrong, "--md").stdout.decode())
+        text = f"Three bridges cost 1.4 million crowns ([s]({self.url}))."
+        counted = "\n\n".join([text] * 12)
+        document = self.check(counted, "--max-chars", "4000").document
+        self.assertEqual(document["truncated"]["left_out"], ["proof"])
+        run = self.check(counted, "--md", "--max-chars", "4000")
+        self.assertNotIn("Cut to fit", run.stdout.decode())
 
     def test_a_character_that_changes_a_number_is_a_difference(self) -> None:
         for (text, differs), check in zip(
@@ -464,8 +470,8 @@ class NumbersOfDrafts(CheckCase):
             "<html lang=en><title>Study</title><article><p>The clinic of Corrie enrolled children "
             "from July 2007 to June 2010. The pump checks 400 valves per second. Fatality rates "
             "were &gt;2.5% in Corrie. The tool needs Node.js version 22 or higher. The old rate "
-            "was 48Á0 %.</p><p>IAV, RSV and HRV were found in 348 (36 %), 296 (31 %) and 209 (21 %) "
-            "cases, respectively.</p></article>"
+            "was 48Á0 %.</p><p>IAV, RSV and HRV were found in 348 (36 %), 296 (31 %) and 209 (21 "
+            "%) cases, respectively.</p></article>"
         )
         self.check("x " + self.url, "--force")
         true = (
@@ -479,6 +485,7 @@ class NumbersOfDrafts(CheckCase):
             "Children came to the clinic of Corrie from July 2007 until June 2009",
             "The pump checks 400 valves per minute", "Fatality rates were below 2.5% in Corrie",
             "It needs Node.js version 22 or older", "It needs Node.js version 20",
+            "The clinic had 209 children in 2007, of whom 348 were cases",
         )  # fmt: skip
         for text, (missing, doubtful) in zip(
             true + false, self.verdicts(*true, *false), strict=True

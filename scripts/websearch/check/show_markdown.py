@@ -82,12 +82,16 @@ def to_markdown(document: Document) -> str:
 
 
 def is_whole_in_markdown(document: Document) -> bool:
-    """Return whether the document lacks only verbatim quotations, which the Markdown omits."""
+    """Return whether the document lacks only what the Markdown omits.
+
+    These are verbatim quotations and, unless it is verbose, the evidence.
+    """
     cut, counts = document.get("truncated", {}), document["counts"]
     wrong = sum(item["verdict"] != "verbatim" for item in document["checks"])
     all_wrong = sum(counts[verdict] for verdict in VERDICTS if verdict != "verbatim")
-    is_only_checks = "left_out" not in cut and {*cut.get("items_dropped", ())} == {"checks"}
-    return is_only_checks and wrong == all_wrong
+    omitted = set() if document.get("verbose") else {"proof"}
+    is_omitted = {*cut.get("left_out", ())} <= omitted and "texts_shortened_to" not in cut
+    return is_omitted and {*cut.get("items_dropped", ())} <= {"checks"} and wrong == all_wrong
 
 
 def lines_sentence(lines: list[int], what: str) -> str:
