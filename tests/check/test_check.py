@@ -366,12 +366,16 @@ class Verdicts(CheckCase):
 
     def test_long_quotation_meets_the_deadline(self) -> None:
         self.serve(f"<p>{'tide wind ' * 30_000}</p>")
-        for quoted in ("tide " * 12_000, "tide " * 20_000, "tide wind … " * 3_000):
+        for quoted, found in (
+            ("tide " * 12_000, "absent"),
+            ("tide " * 20_000, "absent"),
+            ("tide wind … " * 3_000, "verbatim"),
+        ):
             text = self.cite(quoted)
             started = time.process_time()  # a busy machine does not count
             run = self.check(text, "--timeout", "2", "--page-timeout", "1")
             self.assertLess(time.process_time() - started, 2 + SLACK)
-            self.assertEqual(run.document["checks"][0]["verdict"], "unread")
+            self.assertIn(run.document["checks"][0]["verdict"], ("unread", found))
 
 
 TOWNS = """<html><head><title>Towns of the coast</title></head><body><article>
