@@ -1455,7 +1455,7 @@ def plain_text(marked: str) -> str:
 
 def make_harmless(text: str) -> str:
     """Return a snippet without tags, live links and images; a link's words stay."""
-    text = re.sub(r"(?<=\w)<(?=[\w, .:&*]{1,80}>)", "< ", text)  # List<String> is code
+    text = re.sub(r"(?<=[\w=])<(?=[\w, .:&*]{1,80}>)", "< ", text)  # List<String>, --diff=<file>
     text = re.sub(_HTML, " ", text) if "<" in text else text
     return without_live_links(re.sub(r"<(?=[a-zA-Z/!?])", "< ", text))  # tags with < inside
 

@@ -335,7 +335,7 @@ class SecretsFile(DoctorCase):
     def test_broken_lines_are_named_by_number_and_never_shown(self) -> None:
         self.write_secrets(f"SERPER_API_KEY={CANARY}\n{CANARY}\nBRAVE_API_KEY: a1\n# {CANARY}\n\n")
         message = self.line("secrets file")["message"]
-        self.assertIn("not of the form NAME: value: 1, 2.", message)
+        self.assertIn("not of the form NAME: value: line 1, line 2.", message)
 
     def test_every_line_of_the_example_is_known(self) -> None:
         example = (ROOT / "assets/secrets.example.yaml").read_text(encoding="utf-8")

@@ -354,7 +354,9 @@ class Blocks(unittest.TestCase):
 
     def test_short_code_stays_whole_with_its_empty_lines_and_indentation(self) -> None:
         code = "~~~\n    first\n\n# no heading\n\n    second\n~~~"
-        self.assertEqual(texts_of(f"Before it.\n\n{code}\n\n# After", "second"), code)
+        self.assertEqual(
+            texts_of(f"Before it.\n\n{code}\n\n# After", "second"), f"Before it.\n\n{code}"
+        )
 
     def test_sentences_are_not_cut_behind_abbreviations_ordinals_and_initials(self) -> None:
         for sentence in (

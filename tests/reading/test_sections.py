@@ -118,13 +118,16 @@ class Headings(unittest.TestCase):
         text = (
             "# Guide\n\nA guide of dry-run lists.\n\n"
             "- **-n \\<n>**\n  **--dry-run=\\<n>**\n  Tries.\n\n  Tries more.\n"
-            "- **timeout**\n  In seconds.\n- **--dry**\n  Dries.\n\n## Descriptions\n\nEnd."
+            "- **timeout**\n  In seconds.\n- **--dry**\n  Dries.\n"
+            "- **--[no-]wet**\n  Wets.\n\n## Descriptions\n\nEnd."
         )
         tries = text[text.index("- **-n") : text.index("\n- **timeout")]
         for asked, part in (
             ("--dry-run", tries),
             ("dry-run", tries),
+            ("--dry-run=<n>", tries),
             ("-n", tries),
+            ("--wet", "- **--[no-]wet**\n  Wets."),
             ("timeout", "- **timeout**\n  In seconds."),
             ("--dry", "- **--dry**\n  Dries."),
         ):

@@ -204,8 +204,12 @@ def offsets_of(headings: list[Heading]) -> str:
 
 
 def plain_name(heading: str) -> str:
-    """Return a heading or request in lower case, without code marks, emphasis marks and "()"."""
-    return " ".join(re.sub(r"[`*]", "", heading.lower()).split()).removesuffix("()")
+    """Return a heading or request in lower case, without Markdown's marks and escapes and "()".
+
+    The option --[no-]color is --color.
+    """
+    words = re.sub(r"[`*\\]|\[no-\]", "", heading.lower())
+    return " ".join(words.split()).removesuffix("()")
 
 
 def names_whole(own: str, wanted: str) -> bool:

@@ -46,7 +46,7 @@ LEAST_SCORE, ENOUGH, USUAL_ROOM = 0.33, 0.2, 9_000
 LEAST_IF_LACKING = 0.6  # the same if no page has one of the question's words
 # The same for a page that the caller chose; after USUAL_CHARS, a unit must answer nearly as well as
 # the best, unless the budget is hardly larger.
-LEAST_OF_A_PAGE, USUAL_CHARS, LEAST_OF_MORE = 0.4, 3_000, 0.6
+USUAL_CHARS, LEAST_OF_MORE = 3_000, 0.6
 WHOLE_PAGE = 2_500  # characters up to which the text of a page that answers is shown whole
 WHOLE_PARAGRAPH = 1_000  # the same for the paragraph of the best unit of a chosen page
 LEAST_ROWS = 5  # rows of a table that is marked as complete
@@ -213,7 +213,7 @@ def passages_within(
     usual = USUAL_CHARS if left > 2 * USUAL_CHARS else left
 
     def weakest(_: int, used: int) -> float:
-        return LEAST_OF_A_PAGE if used < usual else LEAST_OF_MORE
+        return LEAST_SCORE if used < usual else LEAST_OF_MORE
 
     while left > 0:
         selection = Selection([page], left, completes=True)

@@ -100,7 +100,7 @@ _CALL = (
     r"([\w$]{1,60}(?:[.#:]{1,2}[\w$]{1,60}){0,5})\(\)"
     r"|(?<![\w-])-{0,2}(\w{1,40}(?:-\w{1,40}){1,9}|(?<=-)\w{1,40})(?![\w-])"
 )
-_OPTION = r"(?<![\w-])--?(\w[\w-]{0,60})"
+_OPTION = r"(?<![\w-])--?(?:\[no-\])?(\w[\w-]{0,60})"  # --[no-]color is --color
 _NOTICE_WORDS = (
     "etrieved", "rchived from", "is a stub", "is incomplete", "expanding it", "[image: ",
     "xpand description", "[-]", "[−]", "[–]", "[+]",

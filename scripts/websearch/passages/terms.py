@@ -31,6 +31,7 @@ STOP_WORD_WEIGHT = 0.1
 FOLDED_TOGETHER = 100  # texts between two checks of the time: a few milliseconds
 
 LONGEST_NAME = 3  # words in a question that may consist only of names
+NAME_WORDS = 3  # most words of a name with capitals that is certainly one name
 LEAST_MISSPELLED = 6  # minimum letters of a word that pages may spell differently
 _CAPITALIZED = r"[A-ZÀ-ÖØ-ÞĀ-ſΆ-ΫЀ-Я][\w'’.]{0,60}"
 # Quoted text, or up to six capitalized words in a row.
@@ -144,7 +145,8 @@ def missing_words(question: str, held: list[set[str]], texts: list[str]) -> list
 
     held: the terms in each page. texts: the page texts, searched for operators such as <@,
     identifiers such as TaskGroup (for which "task" is not enough), codes such as F172 and names
-    (for Middlemarch, "middle" is not enough). A name is missing if no page contains all its words.
+    (for Middlemarch, "middle" is not enough). A name is missing if no page contains all its words;
+    one of more than NAME_WORDS may be two names, so there a page may lack one of them.
     Stop words and single letters or digits are ignored; so are excluded words (-snake) and values
     of search operators (site:...).
     """
@@ -154,10 +156,12 @@ def missing_words(question: str, held: list[set[str]], texts: list[str]) -> list
         (terms, FoldedText(text) if is_telling else None)
         for terms, text in zip(held, texts, strict=True)
     ]
-    names, present = [], set()
+    names: list[list[str]] = []
+    present: set[str] = set()
     for name in names_in(asked):
-        if any(all(is_held(word, *page) for word in name) for page in pages):
-            present.update(name)
+        enough = len(name) - (len(name) > NAME_WORDS)
+        if any(sum(is_held(word, *page) for word in name) >= enough for page in pages):
+            present.update(word for word in name if any(is_held(word, *page) for page in pages))
         else:
             names.append(name)
     plain = [plain_text(text) for text in texts if symbols_in(asked)]

@@ -46,9 +46,9 @@ HIGHEST_NUMBER = 20  # placeholder that reserves the width of a source's number
 NO_LIMIT = 1_000_000_000  # characters; more than all pages in a document have
 NO_PAGES_NOTE = "No page could be read: results and snippets only."
 LEFT_OUT_HINT = "A larger {max_chars} shows more."
-# In a question: 9.58, 1,250,000 or 2024, but neither the number of COVID-19 nor part of a date.
+# In a question: 9.58, 1,250,000 or 2024, but not in COVID-19 or bm25, and not part of a date.
 _NUMBER = (
-    r"(?<![^\W\d_]-)(?:(?<![\d.,])\d{1,9}(?:\.\d{1,9}|,\d{1,3}|(?:[.,]\d{3}){2,3})(?![.,]?\d)"
+    r"(?<![^\W\d_]-)(?<![A-Za-z])(?:(?<![\d.,])\d{1,9}(?:\.\d{1,9}|,\d{1,3}|(?:[.,]\d{3}){2,3})(?![.,]?\d)"
     r"|\d{2,9})(?!-[^\W\d_])"
 )
 _YEAR = r"(?:1\d|20)\d\d"
@@ -427,11 +427,16 @@ def fill_texts_in(document: Document, evidence: Evidence, limits: Limits) -> Non
             names = cut_sections(excerpt, evidence.queries, strong)
             put_if_it_fits(document, item, "cut", names, limit)
             leads = [*{lead.words: 0 for lead in excerpt.whole if lead.words not in names}]
-            whole = [re.sub(r"[`*\\]", "", words) for words in leads[:MOST_CUT]]
+            whole = [entry_name(words) for words in leads[:MOST_CUT]]
             put_if_it_fits(document, item, "whole", whole, limit)
     for index, item in enumerate(items):
         if evidence.pages[index].text and "text" not in item:
             put_if_it_fits(document, item, "snippet", evidence.line(index), limit)
+
+
+def entry_name(words: str) -> str:
+    """Return the words that begin an entry as a name; an option without its value's placeholder."""
+    return re.sub(r"^(-\S*\w)[=\[]*<.*", r"\1", re.sub(r"[`*\\]", "", words))
 
 
 def drop_extras(document: Document, is_full: Callable[[], bool]) -> list[str]:
