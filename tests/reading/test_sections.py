@@ -484,6 +484,7 @@ class Reading(SmallWebCase):
         self.assertTrue(code.startswith("```sh\n") and code.endswith("\n```"))
         self.assertEqual(sum("| age |" in one for one in texts), 1)
         self.assertEqual(page["in_longer_words"], 2)
+        self.assertNotIn("Two otters.", texts)
         run = call_main(read_page, f"{server.url}/a.md", "--find", "otter", "--md")
         self.assertIn(", 2 in longer words", run.stdout.decode())
 

@@ -62,16 +62,17 @@ class PageFinder:
     def find(self, wanted: str, most: int) -> Document:
         """Return {find, places_in_all, places: [{offset, heading?, text}]}, up to most places.
 
-        in_longer_words: the number of matches inside longer words, if any. A sentence with several
-        matches appears once. Without a match, the nearest passage is returned:
-        {find, places_in_all: 0, nearest: {offset, heading?, text, differs?}}.
+        in_longer_words: the number of matches inside longer words, if any; they are places only if
+        there are no others. A sentence with several matches appears once. Without a match, the
+        nearest passage is returned: {find, places_in_all: 0, nearest: {offset, heading?, text,
+        differs?}}.
         """
         places: list[Document] = []
-        shown_until = parts = table = 0
+        shown_until = table = 0
         further: set[int] = set()  # places that are not shown
         matches = self.matches(wanted)
-        for start, end in matches:
-            parts += self.is_part(start, end)
+        whole = [(start, end) for start, end in matches if not self.is_part(start, end)]
+        for start, end in whole or matches:
             if start < shown_until:
                 continue
             if len(places) < most:
@@ -81,7 +82,7 @@ class PageFinder:
             else:
                 further.add(bisect.bisect_right(self.starts, start))
         result: Document = {"find": wanted, "places_in_all": len(places) + len(further)}
-        result |= drop_empty({"in_longer_words": parts or None})
+        result |= drop_empty({"in_longer_words": len(matches) - len(whole) or None})
         return {**result, **({"places": places} if places else self.nearest(wanted))}
 
     def matches(self, wanted: str) -> list[tuple[int, int]]:
