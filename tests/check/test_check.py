@@ -421,6 +421,14 @@ class NumbersOfDrafts(CheckCase):
             for item in self.sentences(*texts).values()
         ]
 
+    def assert_doubted(self, true: tuple[str, ...], false: tuple[str, ...]) -> None:
+        """Assert that the false sentences have a missing or doubtful number, and no true one."""
+        for text, (missing, doubtful) in zip(
+            true + false, self.verdicts(*true, *false), strict=True
+        ):
+            with self.subTest(text):
+                self.assertEqual(bool(missing or doubtful), text in false, (missing, doubtful))
+
     def test_a_milliwatt_is_no_megawatt(self) -> None:
         self.serve("<p>The lamp of the harbour takes 40 mW and the mill takes 70 MW a day.</p>")
         self.assertEqual(
@@ -463,11 +471,7 @@ class NumbersOfDrafts(CheckCase):
             "Heron 16 carried 170 crates", "Heron 20 carried 170 crates to the mill",
             "Wages increased by 12 percentage points", "16 of 8 patients were positive",
         )  # fmt: skip
-        for text, (missing, doubtful) in zip(
-            true + false, self.verdicts(*true, *false), strict=True
-        ):
-            with self.subTest(text):
-                self.assertEqual(bool(missing or doubtful), text in false, (missing, doubtful))
+        self.assert_doubted(true, false)
 
     def test_months_rates_signs_and_bare_versions_count(self) -> None:
         self.serve(
@@ -491,11 +495,7 @@ class NumbersOfDrafts(CheckCase):
             "It needs Node.js version 22 or older", "It needs Node.js version 20",
             "The clinic had 209 children in 2007, of whom 348 were cases",
         )  # fmt: skip
-        for text, (missing, doubtful) in zip(
-            true + false, self.verdicts(*true, *false), strict=True
-        ):
-            with self.subTest(text):
-                self.assertEqual(bool(missing or doubtful), text in false, (missing, doubtful))
+        self.assert_doubted(true, false)
 
     def test_columns_of_months_and_years_and_parts_of_a_whole_count(self) -> None:
         self.serve(
@@ -520,11 +520,7 @@ class NumbersOfDrafts(CheckCase):
             "3.1 million guests came, of whom 5.2 million by sea",
             "The pipe carries 63 billion m² a year",
         )  # fmt: skip
-        for text, (missing, doubtful) in zip(
-            true + false, self.verdicts(*true, *false), strict=True
-        ):
-            with self.subTest(text):
-                self.assertEqual(bool(missing or doubtful), text in false, (missing, doubtful))
+        self.assert_doubted(true, false)
 
     def test_markdown_names_what_passed_and_what_was_not_checked(self) -> None:
         text = (

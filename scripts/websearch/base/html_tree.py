@@ -51,6 +51,7 @@ ENDS_PARAGRAPH = BLOCKS - name_set(
     "body button canvas caption col colgroup html iframe object optgroup option select tbody td "
     "template textarea tfoot th thead title tr video")
 HEADINGS = name_set("h1 h2 h3 h4 h5 h6")
+CELLS = name_set("td th")
 TABLE_PARTS = name_set("table thead tbody tfoot tr td th")
 SCOPES = name_set("table td th caption")
 # A start tag ends an open element of the first group, unless one of the second is in between.

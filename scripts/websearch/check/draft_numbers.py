@@ -18,6 +18,7 @@ from websearch.base.numbers import (
 )
 from websearch.base.words import STOP_WORDS
 from websearch.check.page_numbers import (
+    ISO_DAY,
     VERSION_OF,
     WORD,
     Occurrence,
@@ -56,20 +57,17 @@ _NAMED = re.compile(
     r"(?<=[^\W\d_] )([A-Z][^\W\d_]+(?:\.js)?) (\d{1,9}(?:\.\d{1,9})?)(?!\s?[\d%]|[.,]\d)(?=\W|$)"
 )
 _YEAR_NAME = re.compile(r"\b[A-Z][^\W\d_]{1,30} [A-Z][^\W\d_]{1,30} (?:19|20)\d\d\Z")
-_ISO_DAY = re.compile(r"(?<!\d)\d{4}-\d\d-\d\d(?!\d)")
 NAME_CHARS = 70  # maximum length of two words and a year
 
 
 class DraftNumber:
-    """A number in a sentence of a draft, and the words near it."""
+    """A number in a sentence of a draft, and the words near it. is_day: it is in a date."""
 
-    def __init__(self, number: Number, sentence: str) -> None:
+    def __init__(self, number: Number, sentence: str, is_day: bool) -> None:
         self.number = number
         self.text = number.text
         self.sentence = sentence
-        self.is_day = any(
-            start <= number.start < end and days for start, end, days in dates_in(sentence)
-        )
+        self.is_day = is_day
 
     @functools.cached_property
     def near(self) -> dict[str, float]:
@@ -134,15 +132,19 @@ def numbers_in(text: str, language: str = "en") -> tuple[list[DraftNumber], list
         if found.re is VERSION_OF and not is_version(found):
             return found[0]
         covered = without_label(found) if found.re is not _NAMED else without_name(found)
-        if covered != found[0] and found.re not in (_ISO_DAY, VERSION_OF):
+        if covered != found[0] and found.re not in (ISO_DAY, VERSION_OF):
             skipped.append(" ".join(found[0].split()))
         return covered
 
-    for pattern in (_ISO_DAY, _LABEL, VERSION_OF, _NAMED):
+    for pattern in (ISO_DAY, _LABEL, VERSION_OF, _NAMED):
         text = pattern.sub(cover, text)
     skipped += [found[0] for found in _SHARE_WORD.finditer(text)]
-    numbers = (as_grouped(number, language) for number in numbers_of(text, language or "en"))
-    return [DraftNumber(number, text) for number in numbers], skipped
+    numbers = [as_grouped(number, language) for number in numbers_of(text, language or "en")]
+    dates = dates_in(text) if numbers else []
+    return [
+        DraftNumber(number, text, any(start <= number.start < end for start, end, _ in dates))
+        for number in numbers
+    ], skipped
 
 
 def without_label(found: re.Match[str]) -> str:

@@ -51,7 +51,7 @@ BORDER = re.compile(
 )
 _FROM = re.compile(r"(?i)\b(?:from|von|de|da|van|od|с|от)\W{1,4}\Z")
 _CONVERTED = re.compile(r"\([^()]{0,20}\d[^()]{0,40}\)")  # 60 m (197 ft) wide, 5.0 (95% CI: 4, 6)
-_ISO_DAY = re.compile(r"(?<!\d)(\d{4})-(\d\d)-(\d\d)(?!\d)")
+ISO_DAY = re.compile(r"(?<!\d)\d{4}-\d\d-\d\d(?!\d)")
 _NUMBER = r"\d{1,2}(?:(?:st|nd|rd|th)\b|\.)?"
 _TO = r"(?:\s?[-–—]\s?|,?\s(?:to|and|or|until|bis|und|et|au|al|y)\s|,\s)"
 _LIST = rf"{_NUMBER}(?:{_TO}{_NUMBER}){{0,3}}"
@@ -124,6 +124,7 @@ class PageNumbers:
         self.pieces: list[Piece] = self.page.pieces
         self.starts = [piece.start for piece in self.pieces]
         self.contexts: dict[int, dict[str, float]] = {}
+        self.date_places: dict[int, list[tuple[int, int]]] = {}  # by start of the sentence
         self.by_value: dict[str, list[Occurrence]] = {}
         self.by_piece: dict[int, list[Occurrence]] = {}
         for number in numbers_of(self.text, self.language or "en", has_ranges=True):
@@ -362,8 +363,10 @@ class PageNumbers:
     def is_day(self, found: Occurrence) -> bool:
         """Return whether a number is the day of a date."""
         start, text = self.sentence_of(found)
+        if start not in self.date_places:
+            self.date_places[start] = [(first, last) for first, last, _ in dates_in(text)]
         place = found.number.start - start
-        return any(first <= place < last for first, last, _ in dates_in(text))
+        return any(first <= place < last for first, last in self.date_places[start])
 
     def is_name(self, found: Occurrence) -> bool:
         """Return whether a number is part of a name, such as Luna 16."""
@@ -438,9 +441,7 @@ def dates_in(text: str) -> list[tuple[int, int, set[str]]]:
     from websearch.base.written_dates import month_names
 
     text = text[:MOST_DATED]
-    dates = [
-        (*one.span(), {f"{int(one[1]):04}-{one[2]}-{one[3]}"}) for one in _ISO_DAY.finditer(text)
-    ]
+    dates = [(*one.span(), {one[0]}) for one in ISO_DAY.finditer(text)]
     for found in (*_DAY_FIRST.finditer(text), *_MONTH_FIRST.finditer(text)):
         month = month_names().get(found["month"].lower(), 0)
         year = f"{found['year']}-" if found["year"] else ""

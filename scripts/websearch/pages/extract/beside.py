@@ -12,6 +12,7 @@ import re
 
 from websearch.base.html_tree import (
     BLOCKS,
+    CELLS,
     HEADINGS,
     Node,
     children_of,
@@ -36,7 +37,7 @@ TEXT, BESIDE, FURNITURE, UNSEEN = "text", "beside", "furniture", "unseen"
 VERDICTS = {
     "": TEXT,
     **dict.fromkeys((*UNSEEN_REASONS, "hidden", "hidden class", "control", "gutter", "title",
-                     "tabs", "picture"), UNSEEN),
+                     "picture"), UNSEEN),
     **dict.fromkeys(("menu", "consent", "previous and next", "copy", "empty section"),
                     FURNITURE),
 }  # fmt: skip
@@ -50,7 +51,6 @@ MAX_EXPLAINED, MAX_EXPLAINED_TEXT = 100, 60  # elements, and characters of each 
 MENU_SHARE = 0.8  # share of a box's text in links that makes it a menu, unless it has a value
 MIN_MENU = 3  # links in a menu
 MAX_NEIGHBORS = 5  # links in a box that links to the previous, next and parent pages
-CELLS = ("td", "th")
 GROUPS = ("dl", "details")  # a label with its links
 MENU_ITEMS = ("li", "a", "nav")
 MAX_LABEL = 40  # mean characters of a menu's links; cards have more
@@ -72,6 +72,12 @@ def new_parts(parts: list[str], known: set[str]) -> list[str]:
         found += [part] if is_new and (has_value or re.search(r"[^\W\d_]", part)) else []
         known.add(part)
     return found
+
+
+def is_link_block(node: Node) -> bool:
+    """Return whether a block that is not a cell consists of links, with or without a label."""
+    is_links = node.link == node.chars or node.tag in GROUPS
+    return is_links and node.tag in BLOCKS and node.tag not in CELLS
 
 
 def verdict_of(reason: str) -> str:
@@ -187,9 +193,7 @@ class BesideText:
                     order.append(child)
         for node in reversed(order):
             self.count(node)
-            is_block = node.tag in BLOCKS and node.tag not in CELLS
-            is_links = node.link == node.chars or node.tag in GROUPS
-            is_links = is_links and is_block and node in doubtful
+            is_links = node in doubtful and is_link_block(node)
             is_doubtful = reasons[node] in DOUBTFUL or is_links or self.is_menu(node)
             is_frame = self.page.is_documentation and (
                 reasons[node] == "end of the page"

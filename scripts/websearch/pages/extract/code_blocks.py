@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import re
 
-from websearch.base.html_tree import BLOCKS, TABLE_PARTS, Node, children_of, name_set
+from websearch.base.html_tree import BLOCKS, CELLS, TABLE_PARTS, Node, children_of, name_set
 from websearch.pages.extract.code_elements import LANGUAGE_NAMES, LANGUAGES
 from websearch.pages.extract.element_names import words_of
 from websearch.pages.extract.page_tree import ancestors
@@ -120,7 +120,7 @@ def collect_code(node: Node, parts: list[str]) -> None:
         elif child.tag == "br":
             parts.append("\n")
         elif is_shown(child) and words_of(child).isdisjoint(COPY_WORDS):
-            ends_line = is_lines or (child.tag in BLOCKS and child.tag not in ("td", "th"))
+            ends_line = is_lines or (child.tag in BLOCKS and child.tag not in CELLS)
             if ends_line and parts and not parts[-1].endswith("\n"):
                 parts.append("\n")
             before = len(parts)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from websearch.base.html_tree import BLOCKS, Node, name_set
+from websearch.base.html_tree import BLOCKS, CELLS, Node, name_set
 from websearch.markdown.escapes import mark_signs, without_marks
 from websearch.pages.extract.element_names import words_of
 from websearch.pages.extract.page_tree import ancestors, text_of
@@ -53,7 +53,7 @@ def image_text(node: Node, alt: str, *, in_cell: bool) -> str:
     """Return an image's text, marked as an image; in a table, write short texts as words."""
     if not in_cell or len(alt) > CELL_IMAGE_CHARS:
         return f"[image: {alt}]"
-    cell = next((around for around in ancestors(node) if around.tag in ("td", "th")), node)
+    cell = next((around for around in ancestors(node) if around.tag in CELLS), node)
     return f"({alt})" if cell.chars else alt
 
 

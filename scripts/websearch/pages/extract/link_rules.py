@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from websearch.base.html_tree import HEADINGS, Node, name_set
+from websearch.base.html_tree import CELLS, HEADINGS, Node, name_set
 from websearch.pages.extract.element_names import words_of
 from websearch.pages.extract.name_rules import MOST_CHARS, has_code, own_heading
 from websearch.pages.extract.page_data import VALUE
@@ -86,7 +86,7 @@ def drop_link_lists(page: PageTree, content: Node) -> None:
         if node.dropped or not is_list or node.chars < 20:
             continue
         is_menu = page.is_plain and is_menu_line(node)
-        is_in_cell = node.parent is not None and node.parent.tag in ("td", "th")
+        is_in_cell = node.parent is not None and node.parent.tag in CELLS
         if is_sentence(node) or (is_in_cell and len(links_in(node)) == 1):
             continue
         if node.tag == "p" and not (page.is_article or is_menu):

@@ -7,6 +7,7 @@ import re
 
 from websearch.base.html_tree import (
     BLOCKS,
+    CELLS,
     HEADINGS,
     MAX_ADDRESS_CHARS,
     Node,
@@ -311,7 +312,7 @@ class MarkdownWriter:
         if not (self.in_cell or words_of(node).isdisjoint(DECLARATIONS)):
             return [block for row in rows_of(parts) for block in self.declaration(row)]
         captions = [block for part in parts if part.tag == "caption" for block in self.blocks(part)]
-        cells = [part for part in parts if part.tag in ("td", "th")]
+        cells = [part for part in parts if part.tag in CELLS]
         if self.in_cell or not is_data_table(node, parts):
             return captions + [block for cell in cells for block in self.block(cell)]
         self.in_cell = True

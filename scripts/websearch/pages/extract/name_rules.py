@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from websearch.base.html_tree import HEADINGS, Node, children_of, name_set, text_beginning
+from websearch.base.html_tree import CELLS, HEADINGS, Node, children_of, name_set, text_beginning
 from websearch.pages.extract.element_names import (
     MAX_NAMES,
     NAME_WORD,
@@ -97,7 +97,7 @@ UNFOLDED = HEADINGS | {"dt"}  # a button inside unfolds the next element
 TOOLTIP_WORDS = name_set("tooltip tooltiptext popup")  # roles, even in TEXT_TAGS
 HEADING_TAGS = HEADINGS | name_set("dt summary caption")  # tags whose ids may come from their text
 MAX_BEGINNING = 16  # elements and texts to search for an element's heading
-CELLS = name_set("td th tr caption dt dd")
+TABLE_AND_TERMS = name_set("td th tr caption dt dd")
 INLINE = name_set("a abbr b cite code em i mark q s small span strong sub sup time u")
 MIN_WORDS = 3  # words next to an inline element that make it part of a sentence
 IN_TEXT = frozenset(("gutter", "consent", "comments", "hidden class"))  # rules for parts of a text
@@ -193,7 +193,7 @@ def element_rule(node: Node, page: PageTree) -> str:
         return "landmark"
     has_names = ("class" in attributes or "id" in attributes) and tag not in NAMED_CONTENT
     rule = name_rule(node, page) if has_names else ""
-    is_anywhere = rule in IN_TEXT and not (rule == "comments" and node.tag in CELLS)
+    is_anywhere = rule in IN_TEXT and not (rule == "comments" and node.tag in TABLE_AND_TERMS)
     return rule if not rule or is_anywhere or not is_in_text(node) else ""
 
 
@@ -215,7 +215,7 @@ def is_action(node: Node) -> bool:
 
 def is_in_text(node: Node) -> bool:
     """Return whether an element is a cell, term or item among others, or inside a sentence."""
-    if node.tag in CELLS:  # in a table for page layout, cells have blocks
+    if node.tag in TABLE_AND_TERMS:  # in a table for page layout, cells have blocks
         cells = children_of(node) if node.tag == "tr" else [node]
         return not any(cell.has_block for cell in cells)
     siblings = node.parent.children[:MAX_BEGINNING] if node.parent else []
@@ -320,7 +320,7 @@ def is_whole_text(link: Node) -> bool:
     """Return whether a link contains code or all text of a table cell, so nothing is next to it."""
     if has_code(link):
         return True
-    return bool(link.parent and link.parent.tag in ("td", "th") and link.parent.chars == link.chars)
+    return bool(link.parent and link.parent.tag in CELLS and link.parent.chars == link.chars)
 
 
 def has_code(link: Node) -> bool:

@@ -14,6 +14,7 @@ import re
 
 from websearch.base.html_tree import (
     BLOCKS,
+    CELLS,
     HEADINGS,
     Node,
     children_of,
@@ -60,7 +61,6 @@ ROLE_TAGS = {
     "table": "table", "grid": "table", "treegrid": "table", "row": "tr", "rowgroup": "tbody",
     "cell": "td", "gridcell": "td", "columnheader": "th", "rowheader": "th",
 }  # fmt: skip
-CELLS = name_set("td th")
 NATIVE = CELLS | name_set("table tr thead tbody tfoot")
 SPEAKING = CELLS | name_set("ruby q template input ul ol")
 # Tag -> kind of an element that is always rewritten.
