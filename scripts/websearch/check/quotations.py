@@ -61,9 +61,8 @@ _NOTE = re.compile(
     r"|citation needed)\\?\](?![\w'\u2019])"
 )
 # A formula between dollar signs, which quotations omit. "US$5 (A$7)" has prices, not a formula.
-_SIGN_AHEAD = rf"[^\s$][^$\n]{{0,300}}{FORMULA_SIGN}"
 _FORMULA = re.compile(
-    rf"(?<!\\)(\${{1,2}})(?=[^\W\d_]|{_SIGN_AHEAD})"
+    rf"(?<!\\)(\${{1,2}})(?=[^\W\d_]|[^\s$][^$\n]{{0,300}}{FORMULA_SIGN})"
     r"([^\s$](?:[^$\n]{0,300}[^\s$])?)\1(?![\dA-Z_{$])"
 )
 # An author's omissions and insertions: "...", "[...]", "(…)", "[the company]", but not "[t]his".
