@@ -31,6 +31,7 @@ SHORT = 2_000  # characters; the square of a shorter text takes no noticeable ti
 MAX_TEXTS = 40  # of one pattern
 GROWTH = 1.3  # exponent; linear time is 1, and the rest is for a busy machine
 NOTICED = 0.01  # seconds; a shorter time says nothing about growth
+SETTLED = 2_048  # characters; below, a repeat of up to 300 still grows with the square
 TOO_LONG = 0.5  # seconds: no machine is so busy
 ATTEMPTS = 4  # a busy machine must be slow so many times in a row to fail
 TEXT_METHODS = ("join", "replace", "escape")  # which constants are put together with
@@ -235,7 +236,7 @@ def times_of(use: Use, pattern: re.Pattern[Any], attack: attack_pages.Attack) ->
         else:
             getattr(pattern, use.function)(text)
         times.append(time.process_time() - begin)
-        if times[-1] > NOTICED and len(times) > 2:
+        if len(times) > 2 and times[-1] > (NOTICED if length >= SETTLED else TOO_LONG):
             break
     return times
 

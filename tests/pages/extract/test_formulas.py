@@ -10,7 +10,7 @@ import time
 import tracemalloc
 import unittest
 
-from tests.support import SLACK
+from tests.support import WORK
 from websearch.pages.extract import formulas, markdown
 from websearch.reading import finding
 
@@ -138,10 +138,10 @@ class Formulas(unittest.TestCase):
 class Bounds(unittest.TestCase):
     def test_three_hundred_formulas_take_little_time(self) -> None:
         formula = f'<span class="katex"><span class="katex-mathml">{MATH}</span>{DRAWN}</span>'
-        start = time.monotonic()
+        start = time.process_time()
         text = markdown_of(f"<p>x {formula} y</p>" * 300)
         self.assertEqual(text.count(r"$A=\pi r^2$"), 300)
-        self.assertLess(time.monotonic() - start, 2 * SLACK)
+        self.assertLess(time.process_time() - start, WORK)
 
     def test_hostile_mathml_takes_little_time_and_memory(self) -> None:
         size = 5_000_000
@@ -152,9 +152,9 @@ class Bounds(unittest.TestCase):
                 f"<p>x {f'<math>{unit * 40}</math>' * (size // 10 // (40 * len(unit) + 13))} y</p>",
             ):
                 with self.subTest((unit, page[:20])):
-                    start = time.monotonic()
+                    start = time.process_time()
                     markdown_of(page)
-                    self.assertLess(time.monotonic() - start, 10 * SLACK)
+                    self.assertLess(time.process_time() - start, WORK)
 
     def test_a_long_formula_becomes_a_short_placeholder(self) -> None:
         page = f"<p>x <math>{'<mi>x</mi>' * 500_000}</math> y</p>"

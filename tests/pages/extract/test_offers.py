@@ -10,7 +10,7 @@ import time
 import unittest
 from typing import Any
 
-from tests.support import SLACK
+from tests.support import WORK
 from websearch.pages.extract import offers, page_tree
 
 IN_STOCK = "https://schema.org/InStock"
@@ -91,10 +91,10 @@ class Offers(unittest.TestCase):
         self.assertEqual(line_of('<b itemprop="price">5</b><b itemprop="price">6</b>'), "")
 
     def test_long_data_is_read_in_limited_time(self) -> None:
-        start = time.monotonic()
+        start = time.process_time()
         line_of(data_page(*([EURO] * 20_000)), "1" * 1_000_000)
         line_of(data_page({"price": "1 111 111 111.11"}), "1 " * 500_000)
-        self.assertLess(time.monotonic() - start, 6 * SLACK)
+        self.assertLess(time.process_time() - start, WORK)
 
 
 if __name__ == "__main__":

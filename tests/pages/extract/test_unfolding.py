@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 import unittest
 
-from tests.support import SLACK
+from tests.support import WORK
 from websearch.pages.extract import markdown
 
 PROSE = "The wheel turns slowly in summer, because the brook has little water then. " * 2
@@ -80,12 +80,12 @@ class Unfolding(unittest.TestCase):
             self.assertEqual(markdown_of(html), f"**{title}**\n\n{ANSWER}")
 
     def test_many_controls_are_read_in_linear_time(self) -> None:
-        start = time.monotonic()
+        start = time.process_time()
         one = '<button aria-controls="a a a a">Show more</button><div id="a" hidden>oil</div>'
         markdown_of(one * 5_000)
         empty = '<div id="a" hidden>' + "<b></b>" * 20_000 + "</div>"
         markdown_of('<button aria-controls="a">Show it</button>' * 5_000 + empty)
-        self.assertLess(time.monotonic() - start, 6 * SLACK)
+        self.assertLess(time.process_time() - start, WORK)
 
 
 if __name__ == "__main__":
