@@ -18,13 +18,13 @@ _CODE_LANGUAGE = (
     r"([a-z][\w+#.-]{0,19})(?=[\s;]|$)"
 )
 _CODE_LANGUAGE_ALSO = (
-    r"(?i)(?:^|[\s-])(?:lang|source|hljs|sh|src)[-_:\s]\s?([\w+#.-]{1,20})(?=[\s;]|$)"
+    r"(?i)(?:^|[\s-])(?:lang|source|hljs|sh|src|user)[-_:\s]\s?([\w+#.-]{1,20})(?=[\s;]|$)"
 )
 _OF_CODE = r"(?i)(?:^|\s)lang-([a-z][\w+#.-]{2,19})(?=\s|$)"  # certain on the code itself
 CONFLUENCE = "data-syntaxhighlighter-params"
 NO_LANGUAGES = name_set(
     "default none plain plaintext text txt output literal literal-block block wrapper wrap code "
-    "notranslate nohighlight fallback highlight source-code example"
+    "notranslate nohighlight fallback highlight source-code example nowrap linenums"
 )
 MAX_INSIDE = 3  # levels inside a code block to search for its language
 MAX_ABOVE = 3  # elements around a code block to search for its language
@@ -42,6 +42,7 @@ def code_language(node: Node) -> str:
         if not code:
             break
         nearest.append(code)
+    nearest.sort(key=lambda element: not any(map(element.attributes.get, LANGUAGE_NAMES)))
     boxes = [element for element in ancestors(node)[1:] if element.tag not in TABLE_PARTS]
     above = boxes[:MAX_ABOVE]  # skip parts of tables: a table may put line numbers next to the code
     for element in nearest + above:
@@ -95,6 +96,15 @@ def has_lines(node: Node) -> bool:
     return all(line.tag == "span" and words_of(line) & LINE_WORDS for line in lines)
 
 
+def has_only_blocks(node: Node) -> bool:
+    """Return whether all text in an element is in blocks."""
+    shown = shown_children(node)
+    is_own = any(isinstance(child, str) and child.strip() for child in node.children)
+    return any(child.tag in BLOCKS for child in shown) and not (
+        is_own or any(child.chars and child.tag not in BLOCKS for child in shown)
+    )
+
+
 def shown_children(node: Node) -> list[Node]:
     """Return an element's children that are elements and not dropped."""
     return [child for child in children_of(node) if is_shown(child)]
@@ -103,7 +113,7 @@ def shown_children(node: Node) -> list[Node]:
 def collect_code(node: Node, parts: list[str]) -> None:
     """Append the exact text of a pre element to parts; end lines after rows and line elements."""
     # Browsers do not show the source's line breaks between the line elements of a box.
-    is_box = any(child.tag in BLOCKS for child in shown_children(node))
+    is_box = has_only_blocks(node)
     is_lines = not is_box and has_lines(node)
     before_child: Node | str = ""
     for child in node.children:
@@ -119,6 +129,9 @@ def collect_code(node: Node, parts: list[str]) -> None:
                 parts.append(text.replace("\r\n", "\n"))
         elif child.tag == "br":
             parts.append("\n")
+        elif child.tag == "img":  # the number of an explanation below
+            number = child.attributes.get("alt", "").strip("()")
+            parts.append(f"({number})" if number.isdigit() else "")
         elif is_shown(child) and words_of(child).isdisjoint(COPY_WORDS):
             ends_line = is_lines or (child.tag in BLOCKS and child.tag not in CELLS)
             if ends_line and parts and not parts[-1].endswith("\n"):

@@ -32,7 +32,7 @@ LANGUAGES = name_set(
 )
 # Complete class names of line numbers in code.
 GUTTER_CLASSES = name_set(
-    "ln lnt lineno line-number line-num linenum linenumber blob-num hljs-ln-numbers hljs-ln-n "
+    "ln lnt lineno line-number line-numbers line-num linenum linenumber blob-num hljs-ln-numbers hljs-ln-n "
     "code-line-number react-syntax-highlighter-line-number rouge-gutter gutter "
     "code-block-line-gutter"
 )
@@ -52,6 +52,7 @@ NO_CODE = HEADINGS | name_set(
 NEAR = name_set("pre code table")
 MAX_NEAR = 6  # enclosing elements to search for the code of a line number
 MAX_NUMBER = 8  # characters
+MAX_NUMBERS = 100_000  # characters of a column of line numbers
 MAX_CODE_LABEL = 40  # characters of a language or file name next to the code in a pre
 MAX_LABEL_PARTS = 30  # elements in a pre outside its code
 REMOVED_WORDS = name_set("deletion del remove removed")  # class words of a diff line
@@ -67,7 +68,9 @@ def mark_code(nodes: list[Node]) -> None:
     rows: dict[Node, list[Node]] = {}  # table row -> its line numbers
     looks = MAX_LOOKS
     for node in nodes:
-        if node.tag == "pre":
+        if node.tag == "pre" and is_number_column(node):
+            node.children = []
+        elif node.tag == "pre":
             drop_code_label(node)
         elif node.tag == "code" and (lists := [n for n in children_of(node) if n.tag == "ul"]):
             mark_json(node, lists)
@@ -147,7 +150,7 @@ def has_code_sign(classes: str) -> bool:
 def is_number(node: Node) -> bool:
     """Return whether an element is a line number in code, or an empty cell for a line number."""
     classes = node.attributes.get("class", "").split()
-    if GUTTER_CLASSES.isdisjoint(classes):
+    if GUTTER_CLASSES.isdisjoint(classes) or node.tag in ("pre", "code"):
         return False
     text = text_beginning(node, MAX_NUMBER)
     if re.search(r"[^\d\s]", text):
@@ -158,6 +161,16 @@ def is_number(node: Node) -> bool:
             break
         around = around.parent
     return around is not None and around.tag in NEAR
+
+
+def is_number_column(pre: Node) -> bool:
+    """Return whether a pre in a cell contains the line numbers of the code in the next cell."""
+    row = pre.parent.parent if pre.parent and pre.parent.tag == "td" else None
+    cells = children_of(row) if row else []
+    if len(cells) != 2 or cells[0] is not pre.parent:
+        return False
+    has_code = any(child.tag == "pre" for child in children_of(cells[1]))
+    return has_code and all(map(str.isdigit, text_beginning(pre, MAX_NUMBERS).split()))
 
 
 def mark_code_tables(rows: dict[Node, list[Node]]) -> None:

@@ -34,7 +34,7 @@ from __future__ import annotations
 import re
 from itertools import repeat
 
-from websearch.base.html_tree import BLOCKS, Node, name_set, text_beginning
+from websearch.base.html_tree import BLOCKS, Node, children_of, name_set, text_beginning
 from websearch.pages.extract.element_names import names_of, words_of
 from websearch.pages.extract.link_rules import (
     TEXT_SIGNS,
@@ -237,9 +237,16 @@ def is_plausible(node: Node, rule: str, page: PageTree) -> bool:
         return False  # a note
     if page.is_article and rule == "related" and node.prose and not node.link:
         return False  # the lead: German newspapers call it "teaser"
+    if rule == "byline" and not page.is_article and any(map(has_table, [node, *children_of(node)])):
+        return False  # facts about the subject
     share = MOST_PROSE.get(rule, MOST_PROSE_DEFAULT)
     is_small = node.chars <= MOST_CHARS * (page.root.chars or 1)
     return is_small and node.prose <= share * (page.root.prose + 1)
+
+
+def has_table(node: Node) -> bool:
+    """Return whether a child of an element is a table."""
+    return any(child.tag == "table" for child in children_of(node))
 
 
 def keep_more(page: PageTree, leniency: int) -> None:

@@ -33,6 +33,7 @@ RAW_CLASSES = name_set("math arithmatex math-container")
 SURE_ATTRIBUTES = ("data-math", "data-latex", "data-tex")
 TEX_ATTRIBUTES = (*SURE_ATTRIBUTES, "data-expr", "data-entry")  # the last two also have other uses
 SOURCE_TAGS = name_set("math img script mjx-container")
+LITERAL = name_set("pre code script style textarea title kbd samp tt xmp math svg")
 # Values of TEX_ATTRIBUTES that are not TeX: a switch, or data.
 _NO_TEX = r"(?:true|false|yes|no|on|off|\d|inline|block|display|\[?\{\s*[\"'].*)"
 _SURE_TEX = r"\\[a-zA-Z]|\^|_\{"
@@ -47,6 +48,7 @@ _DISPLAY = r"(?i)(?<!inline)(?:^|[\s_-])(?:display|block)(?:$|\s)"  # in a class
 _ANNOTATION = r"(?i)<(?:\w{1,9}:)?annotation\s([^<>]*)>"
 _RAW = r"(?s)\s*(?:\\\(.*\\\)|\\\[.*\\\]|\$.+\$)\s*"
 _WRAPPED = r"\$\$(.*)\$\$|\$(.*)\$|\\\[(.*)\\\]|\\\((.*)\\\)|\{\\(?:display|text)style\b(.*)\}"
+_DELIMITED = r"(\\\([^\\](?:(?!\\\)).){0,2000}\\\)|\\\[(?:(?!\\\]).){1,4000}\\\])"
 _COMMENT = r"(?<!\\)%[^\n]*(?:\n|$)"
 _MARKUP = r"(?<=<)(?=[a-zA-Z/!?])|(?<=\])(?=[(\[])|(?<=!)(?=\[)"  # Markdown that a space breaks
 
@@ -60,6 +62,7 @@ def read_formulas(nodes: list[Node]) -> list[Node]:
     nodes: the elements in document order. A box keeps its position; the elements in it are omitted.
     """
     kept: list[Node] = []
+    is_scripted = any(map(is_math_program, nodes))
     around: set[Node] | None = None
     twins: set[Node] = set()
     start = 0
@@ -67,6 +70,8 @@ def read_formulas(nodes: list[Node]) -> list[Node]:
         node = nodes[start]
         kept.append(node)
         start += 1
+        if is_scripted and node.tag not in LITERAL:
+            kept += split_formulas(node)
         if not may_be_formula(node):
             continue
         if around is None:
@@ -86,6 +91,34 @@ def read_formulas(nodes: list[Node]) -> list[Node]:
         elif not put_formula(node, [node, *below], [source, *map(tex_of, below)]):
             kept += below
     return kept
+
+
+def is_math_program(node: Node) -> bool:
+    """Return whether an element loads a script that draws TeX between \\( and \\) in the text."""
+    source = node.attributes.get("src", "") if node.tag == "script" else ""
+    return re.search(r"(?i)mathjax|katex", source) is not None
+
+
+def split_formulas(node: Node) -> list[Node]:
+    """Turn TeX between backslash delimiters in an element's own text into formulas; return them.
+
+    Text that is nothing else may be a formula's box, which has rules of its own.
+    """
+    found: list[Node] = []
+    children: list[Node | str] = []
+    is_whole = len(node.children) == 1 and not RAW_CLASSES.isdisjoint(classes_of(node))
+    for child in node.children:
+        parts = re.split(_DELIMITED, child) if isinstance(child, str) and "\\" in child else [child]
+        for place, part in enumerate(parts):
+            if place % 2 and isinstance(part, str):
+                formula = Node(FORMULA, {}, node)
+                formula.children = [formula_text(part, part.startswith("\\["))]
+                found.append(formula)
+                part = formula
+            children.append(part)
+    if found and not is_whole:
+        node.children = children
+    return [] if is_whole else found
 
 
 def may_be_formula(node: Node) -> bool:

@@ -23,6 +23,7 @@ FRAMES = {
     "doxygen": name_set(
         "#top #titlearea #main-nav #nav-path #side-nav .navpath .tabs .tabs2 .tabs3"
         " .dynheader .dyncontent .definition .legend .ttc .mlabels-right .summary"
+        " .levels .arrow .icon"
     ),
     "haddock": name_set("#package-header #footer .hide-when-js-enabled .selflink"),
     "mdbook": name_set("#mdbook-help-container #menu-bar #mdbook-menu-bar .nav-wrapper"),

@@ -83,7 +83,7 @@ def write_script(found: re.Match[str]) -> str:
     plain = without_marks(text).rstrip()
     is_glued = bool(before) and not before.isspace() and bool(plain) and not plain[0].isspace()
     if kind == NOTE:
-        is_bare = "[" not in plain and (is_glued or (before.isspace() and plain.isdigit()))
+        is_bare = "[" not in before + plain and (is_glued or (before.isspace() and plain.isdigit()))
         return f"{mark_signs('[')}{text.strip()}{mark_signs(']')}" if is_bare else text
     sign = ""
     if is_glued and kind == LOWERED:

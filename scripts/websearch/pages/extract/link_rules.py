@@ -68,6 +68,7 @@ MAX_NEIGHBORS = 300  # characters of a box with such links
 MIN_DATA_ROWS = 3
 MOST_CELL_LINKS = 1.5  # links per cell of a data table, on average
 TOC_WORDS = name_set("toc contents localtoc")  # class or id words of the page's table of contents
+MAX_TOC_TITLE = 40  # characters of a table of contents outside links and headings
 TEXT_SIGNS = name_set("p pre dl table blockquote h1 h2 h3 h4 h5 h6")
 PROMOTION_TAGS = name_set("p div h4 h5 h6")
 
@@ -243,10 +244,24 @@ def lists_around_text(page: PageTree, content: Node, lists: list[Node]) -> list[
         node
         for node in lists
         if links_to_neighbors(node)
-        or not words_of(node).isdisjoint(TOC_WORDS)
+        or is_contents(node)
         or order[node] < first
-        or (content is page.root and order[node] > last and not ends_in_heading)
+        or (content is page.root and order[node] > last and not (ends_in_heading or is_toc(node)))
     ]
+
+
+def is_toc(node: Node) -> bool:
+    """Return whether a list or its box is named as a table of contents."""
+    boxes = (node, node.parent) if node.parent else (node,)
+    return any(not words_of(box).isdisjoint(TOC_WORDS) for box in boxes)
+
+
+def is_contents(node: Node) -> bool:
+    """Return whether a list or its box is named as contents and all its links go to one page.
+
+    A list of several pages is the text of an index page.
+    """
+    return is_toc(node) and len({link.attributes.get("href", "").partition("#")[0] for link in links_in(node)}) < 2
 
 
 def contents_boxes(page: PageTree, content: Node, lists: list[Node]) -> list[Node]:
@@ -261,6 +276,8 @@ def contents_boxes(page: PageTree, content: Node, lists: list[Node]) -> list[Nod
         while around and around is not content and around.tag in LINK_LIST_TAGS:
             is_small = around.chars <= MOST_CHARS * content.chars
             shown = around.link + unlinked.get(around, 0)
+            if "toc" in words_of(around) and around.chars - shown <= MAX_TOC_TITLE:
+                shown = around.chars
             if not is_small or shown < LINK_LIST_SHARE * around.chars:
                 break
             box, around = around, around.parent

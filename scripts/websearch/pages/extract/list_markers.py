@@ -9,8 +9,8 @@ if TYPE_CHECKING:
     from websearch.base.html_tree import Node
 
 LIST_STYLES = {
-    "lower-alpha": "a", "lower-latin": "a", "upper-alpha": "A", "upper-latin": "A",
-    "lower-roman": "i", "upper-roman": "I",
+    "loweralpha": "a", "lowerlatin": "a", "upperalpha": "A", "upperlatin": "A",
+    "lowerroman": "i", "upperroman": "I",
 }  # fmt: skip
 _LIST_STYLE = r"(?i)list-style(?:-type)?\s{0,9}:\s{0,9}([a-z-]{1,30})"
 MAX_LETTER, MAX_ROMAN = 26 * 4, 4_000  # highest numbers written as letters and as Roman numerals
@@ -50,8 +50,9 @@ def list_kind(node: Node) -> str:
     """Return "a", "A", "i" or "I" for a list with letters or Roman numerals, else ""."""
     kind = node.attributes.get("type", "")
     style = re.search(_LIST_STYLE, node.attributes.get("style", ""))
-    if style:
-        kind = LIST_STYLES.get(style[1].lower(), "")
+    names = style[1] if style else node.attributes.get("class", "")
+    found = (LIST_STYLES.get(name.replace("-", "")) for name in names.lower().split())
+    kind = next(filter(None, found), "" if style else kind)
     return kind if kind in LIST_STYLES.values() else ""
 
 

@@ -64,8 +64,10 @@ NEAR_CHARS = 1_000  # characters of the surrounding text that are searched for t
 MIN_PICTURE_WORDS = 3  # words of an alternative text that is not repeated
 CODE_HEADING = name_set("code header")  # class words of rustdoc's headings that are code
 # Class words of Doxygen's tables of declarations, and prefixes of the classes of their cells.
-DECLARATIONS = name_set("memname memberdecls")
+DECLARATIONS = name_set("memberdecls")
+PROTOTYPES = name_set("memname funcprototype")  # class words of tables that lay out one declaration
 DECLARED = ("memname", "param", "memItem", "memTempl")
+NOTE_LABELS = name_set("note tip hint important warning caution danger attention")
 CODE_TAGS = name_set("code kbd samp tt")
 SCRIPTS = {"sup": RAISED, "sub": LOWERED}
 
@@ -309,6 +311,8 @@ class MarkdownWriter:
         Rows of Doxygen's declaration tables become lines of code.
         """
         parts = table_parts(node)
+        if not (self.in_cell or words_of(node).isdisjoint(PROTOTYPES)):
+            return self.prototype([part for part in parts if part.tag in CELLS])
         if not (self.in_cell or words_of(node).isdisjoint(DECLARATIONS)):
             return [block for row in rows_of(parts) for block in self.declaration(row)]
         captions = [block for part in parts if part.tag == "caption" for block in self.blocks(part)]
@@ -330,6 +334,10 @@ class MarkdownWriter:
         """Return a row of a declaration table: code, or the description of the previous row."""
         if not any(cell.attributes.get("class", "").startswith(DECLARED) for cell in cells):
             return [block for cell in cells for block in self.block(cell)]
+        return self.prototype(cells)
+
+    def prototype(self, cells: list[Node]) -> list[str]:
+        """Return cells as one line of code."""
         pieces: list[tuple[str, str]] = []
         for cell in cells:
             collect_linked(cell, "", pieces)
@@ -348,6 +356,7 @@ class MarkdownWriter:
             if pieces and not (pieces[-1][-1].isspace() or piece[0].isspace()):
                 is_glued = pieces[-1][-1].isalnum() and piece[0].isalnum()
                 pieces[-1] += gap_between(before, child, is_glued, self.in_cell)
+            piece = join_emphasis(pieces, piece, before, child)
             pieces.append(piece)
             before = child
         return "".join(pieces)
@@ -404,6 +413,8 @@ class MarkdownWriter:
         alt = " ".join(node.attributes.get("alt", "").split())
         if re.fullmatch(EMOJI, alt):
             return alt
+        if alt.lower() in NOTE_LABELS:
+            return self.text(alt)
         # A file's name, or an icon that replaces a word, such as "[Note]"
         no_text = r"(?i).*\.(?:jpe?g|png|gif|webp|svg)|\[\w+\]"
         if not re.search(r"[^\W\d_]{2}", alt) or re.fullmatch(no_text, alt):
@@ -510,6 +521,23 @@ def emphasis(text: str, mark: str, end: str = "") -> str:
         return text
     head = text[: len(text) - len(text.lstrip())]
     return f"{head}{mark}{inner}{end or mark}{text[len(head) + len(inner) :]}"
+
+
+def join_emphasis(
+    pieces: list[str], piece: str, before: Node | str, child: Node | str
+) -> str:
+    """Return a piece of a line without its mark if it goes on with the last piece's emphasis.
+
+    The last piece loses its closing mark: the types in *list[int]* may be elements of their own.
+    """
+    if isinstance(before, str) or isinstance(child, str):
+        return piece
+    mark = emphasis_of(child)
+    is_same = mark and mark == emphasis_of(before)
+    if not (is_same and pieces[-1].endswith(mark) and piece.startswith(mark)):
+        return piece
+    pieces[-1] = pieces[-1].removesuffix(mark)
+    return piece.removeprefix(mark)
 
 
 def collect_linked(node: Node, target: str, pieces: list[tuple[str, str]]) -> None:

@@ -91,7 +91,8 @@ NAME_RULES = {
 }
 # Text elements in documentation, whose names describe a meaning ("span.author"), not a role.
 TEXT_TAGS = HEADINGS | name_set(
-    "p pre dl dt dd li td th tr table caption figcaption summary span code em strong b i cite abbr"
+    "p pre dl dt dd li td th tr table caption figcaption details summary span code em strong b i"
+    " cite abbr"
 )
 UNFOLDED = HEADINGS | {"dt"}  # a button inside unfolds the next element
 TOOLTIP_WORDS = name_set("tooltip tooltiptext popup")  # roles, even in TEXT_TAGS
@@ -112,17 +113,18 @@ NOTE_ROLES = name_set("note doc-footnote doc-endnote doc-endnotes doc-tip doc-no
 # The complete text of a link that acts on a heading, a term or code next to it.
 _CONTROL = (
     r"(?i)(?:[\W_]|\b(?:permanent link|permalink|link|source|src|view source|edit|edit this page"
-    r"|run|run this code|run code|try it|copy|copied|to this (?:heading|definition)))*"
+    r"|run|run this code|run code|try it|copy|copied|docs|collapse|expand"
+    r"|to this (?:heading|definition)))*"
 )
 # The complete text of a box or link that acts on the page.
 ACTIONS = frozenset(
-    ("copy to clipboard", "copied", "jump to recipe", "jump to video", "print recipe", "pin recipe",
+    ("copy to clipboard", "copied", "view source", "click to toggle source", "jump to recipe", "jump to video", "print recipe", "pin recipe",
      "save recipe", "rate this recipe", "cook mode", "prevent your screen from going dark",
      "cook mode prevent your screen from going dark", "keep screen awake", "keep screen on")
 )  # fmt: skip
 LINK_ACTIONS = name_set("pin print save share")  # of links that go to no other text
 _ACTION_ADDRESS = r"(?i)#?$|javascript:|.{0,200}(?:pinterest|/pin/|print)"
-ACTION_TAGS = name_set("a div p span")
+ACTION_TAGS = name_set("a div p span label")
 CONTROL_WORDS = name_set("srclink src viewcode edit editsection anchor headerlink permalink")
 INLINE_BOXES = name_set("span b small sup")
 MAX_CONTROL, MAX_ACTION = 40, 50  # characters of an action's text
@@ -205,7 +207,8 @@ def is_action(node: Node) -> bool:
     if node.tag not in ACTION_TAGS or not 0 < node.chars <= MAX_ACTION:
         return False
     siblings = node.parent.children[:MAX_BEGINNING] if node.parent else []
-    if any(isinstance(child, str) and not child.isspace() for child in siblings):
+    is_near = any(isinstance(child, str) and not child.isspace() for child in siblings)
+    if is_near and node.tag != "label":
         return False
     text = text_beginning(node, MAX_ACTION).lower().strip("!. ")
     is_link = node.tag == "a" and text.removesuffix(" it") in LINK_ACTIONS
@@ -304,11 +307,15 @@ def is_control(node: Node, page: PageTree) -> bool:
         in_code = any(around.tag in ("pre", "code") for around in ancestors_near(node))
         is_operator = in_code and words_of(node).isdisjoint(CONTROL_WORDS)
         return "#" in address and not (is_operator or is_whole_text(node))
-    if not page.is_documentation or not re.fullmatch(_CONTROL, text):
-        return False
-    if not words_of(node).isdisjoint(CONTROL_WORDS) or re.search(_SOURCE_ADDRESS, address):
-        return True
     parent = node.parent
+    is_named = not words_of(node).isdisjoint(CONTROL_WORDS)
+    is_beside = is_named and any(
+        around.tag == "pre" or around.tag in HEADINGS for around in ancestors_near(node)
+    )
+    if not (page.is_documentation or is_beside) or not re.fullmatch(_CONTROL, text):
+        return False
+    if is_named or address == "#" or re.search(_SOURCE_ADDRESS, address):
+        return True
     while parent and parent.tag in INLINE_BOXES and parent.own == node.own:
         parent = parent.parent
     if not parent:
@@ -394,7 +401,8 @@ def role_words(node: Node, page: PageTree) -> frozenset[str]:
             return NO_WORDS
         if node.tag in TEXT_TAGS:
             return words & (NAME_RULES["gutter"] | TOOLTIP_WORDS)
-        return words - {"comment"}  # a class for comments in code or for descriptions
+        no_roles = NAME_RULES["footer"] if "card" in words else NO_WORDS
+        return words - no_roles - {"comment"}  # a class for comments in code or for descriptions
     return words
 
 

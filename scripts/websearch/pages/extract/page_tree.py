@@ -49,7 +49,7 @@ _DOCUMENTATION_GENERATOR = (
     r"(?i)^(?:made with love by )?(?:docutils|sphinx|mkdocs|zensical|docusaurus|vitepress|vuepress"
     r"|mdbook|javadoc|rustdoc|doxygen|asciidoc|docbook|makeinfo|texi2|gitbook|bookdown|antora"
     r"|pdoc|typedoc|starlight|nextra|docfx|yard|exdoc|jsdoc|scaladoc|dokka|haddock|ocamldoc|odoc"
-    r"|dartdoc|gi-docgen|mintlify)"
+    r"|dartdoc|gi-docgen|mintlify|pydoctor|groff)"
 )
 _WIKI = r"(?i)mediawiki|dokuwiki"  # wiki pages are documentation unless they declare an article
 MAX_HEADING_CHARS = 200  # characters of a heading and its id to compare
@@ -165,6 +165,9 @@ class PageTree:
             if node.tag in HEADINGS:
                 headings.add(node)
                 anchors += is_own_words(node)
+            elif node.tag == "a" and node.parent and node.parent.tag == "dt":
+                own = node.parent.attributes.get("id", "")
+                anchors += bool(own) and node.attributes.get("href") == f"#{own}"
             elif node.parent in headings:
                 headings.add(node)
                 address = node.attributes.get("href", "") if node.tag == "a" else ""

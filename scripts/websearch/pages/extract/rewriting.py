@@ -116,6 +116,8 @@ def write_plainly(nodes: list[Node]) -> None:
             node.tag = "s"
         elif node.tag == "button" and is_word(node):
             node.tag = "span"
+        elif node.tag == "label" and is_panel_label(node):
+            node.tag = "summary"
         elif node.tag == "textarea" and "readonly" in node.attributes:
             node.tag = "pre"
         elif node.tag == "input" and is_read_only_text(node.attributes):
@@ -123,6 +125,14 @@ def write_plainly(nodes: list[Node]) -> None:
         elif node.tag == "select" and (options := choice_of(node)):
             node.tag, node.attributes = "p", {"role": "listbox"}
             node.children = [", ".join(options)]
+
+
+def is_panel_label(label: Node) -> bool:
+    """Return whether a label is between a radio button and the panel that the button shows."""
+    siblings = children_of(label.parent) if label.parent and "for" in label.attributes else []
+    place = siblings.index(label) if label in siblings[1 : MAX_OPTIONS] else 0
+    near = siblings[place - 1 : place + 2] if place else []
+    return len(near) == 3 and near[0].attributes.get("type") == "radio" and near[2].tag == "div"
 
 
 def is_read_only_text(attributes: dict[str, str]) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from websearch.base.html_tree import HEADINGS, Node
+from websearch.base.html_tree import HEADINGS, Node, children_of, name_set
 from websearch.pages.extract.page_tree import collect_text
 
 TYPE_CHECKING = False
@@ -19,6 +19,7 @@ MAX_CELL = 4_000  # characters per cell; a table with a longer cell is for layou
 MAX_PLAIN_CELL = 1_500  # the same for a table without header cells and caption
 # Characters of the first cell and of all cells in a data table with one row.
 MAX_NAME, MAX_ROW = 60, 600
+PICTURES = name_set("i img span svg")
 MAX_BOXES = 4  # elements around the code in a cell
 
 
@@ -92,6 +93,9 @@ def is_data_table(node: Node, parts: list[Node]) -> bool:
 
 def is_named_row(cells: list[Node]) -> bool:
     """Return whether the only row of a table consists of a name and its values."""
+    pictures = [child for child in children_of(cells[0]) if child.tag in PICTURES]
+    if pictures and not any(picture.chars for picture in pictures):
+        return False  # the label of a note
     is_short = cells[0].chars <= MAX_NAME and sum(cell.chars for cell in cells) <= MAX_ROW
     is_filled = sum(bool(cell.chars) for cell in cells) > 1
     return is_short and is_filled and not any(cell.has_block for cell in cells)
