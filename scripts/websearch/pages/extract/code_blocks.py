@@ -26,6 +26,7 @@ NO_LANGUAGES = name_set(
     "default none plain plaintext text txt output literal literal-block block wrapper wrap code "
     "notranslate nohighlight fallback highlight source-code example nowrap linenums"
 )
+EXAMPLES = name_set("example listing")  # classes of a box whose other class is a language
 MAX_INSIDE = 3  # levels inside a code block to search for its language
 MAX_ABOVE = 3  # elements around a code block to search for its language
 CODE_BOX_WORDS = name_set("fragment highlight code codeblock syntaxhighlighter container listing")
@@ -66,6 +67,7 @@ def class_language(names: str, is_code: bool) -> str:
     for language in re.findall(_CODE_LANGUAGE, names) + of_code:
         if language.lower() not in NO_LANGUAGES:
             return str(language)
+    is_code = is_code or not EXAMPLES.isdisjoint(names.split())
     words = re.findall(_CODE_LANGUAGE_ALSO, names) + (names.split() if is_code else [])
     return next((word for word in words if word.lower() in LANGUAGES), "")
 

@@ -237,16 +237,20 @@ def is_plausible(node: Node, rule: str, page: PageTree) -> bool:
         return False  # a note
     if page.is_article and rule == "related" and node.prose and not node.link:
         return False  # the lead: German newspapers call it "teaser"
-    if rule == "byline" and not page.is_article and any(map(has_table, [node, *children_of(node)])):
-        return False  # facts about the subject
+    if rule == "byline" and not page.is_article and has_facts(node, page):
+        return False
     share = MOST_PROSE.get(rule, MOST_PROSE_DEFAULT)
     is_small = node.chars <= MOST_CHARS * (page.root.chars or 1)
     return is_small and node.prose <= share * (page.root.prose + 1)
 
 
-def has_table(node: Node) -> bool:
-    """Return whether a child of an element is a table."""
-    return any(child.tag == "table" for child in children_of(node))
+def has_facts(byline: Node, page: PageTree) -> bool:
+    """Return whether a byline has a table, or the tags of documentation that are not links."""
+    inside = [byline, *children_of(byline)]
+    if any(child.tag == "table" for box in inside for child in children_of(box)):
+        return True
+    are_tags = words_of(byline).isdisjoint(NAME_RULES["byline"] - TAG_WORDS)
+    return page.is_documentation and are_tags and byline.link * 2 < byline.chars
 
 
 def keep_more(page: PageTree, leniency: int) -> None:

@@ -97,6 +97,7 @@ TEXT_TAGS = HEADINGS | name_set(
 UNFOLDED = HEADINGS | {"dt"}  # a button inside unfolds the next element
 TOOLTIP_WORDS = name_set("tooltip tooltiptext popup")  # roles, even in TEXT_TAGS
 HEADING_TAGS = HEADINGS | name_set("dt summary caption")  # tags whose ids may come from their text
+MAX_SIBLINGS = 100  # elements and texts next to an aside to search for a paragraph
 MAX_BEGINNING = 16  # elements and texts to search for an element's heading
 TABLE_AND_TERMS = name_set("td th tr caption dt dd")
 INLINE = name_set("a abbr b cite code em i mark q s small span strong sub sup time u")
@@ -289,6 +290,9 @@ def is_note(node: Node, page: PageTree) -> bool:
         return False
     is_named = not words_of(node).isdisjoint(NOTE_WORDS)
     get = node.attributes.get
+    siblings = node.parent.children[:MAX_SIBLINGS] if node.parent else []
+    if page.is_documentation and any(isinstance(one, Node) and one.tag == "p" for one in siblings):
+        return node.link * 2 < node.chars  # between paragraphs
     return is_named or get("role") in NOTE_ROLES or get("data-type") in BOOK_TYPES
 
 

@@ -75,6 +75,7 @@ _QUOTED = "[\"'\u00ab\u2018\u2019\u201a\u201c\u201d\u201e\u300c\u300e\u2039]"
 EMOJI = "[\u2190-\u2bff\u3030\u303d\ufe0f\u200d\U0001f000-\U0001faff]{1,8}"
 # Class words of icons for yes and no.
 _ICON = r"(?i)(?:^|[\s_-])(?:(check|checkmark|tick)|cross|times|xmark)(?:$|[\s_-])"
+_BOX_ICON = r"(?i)(?:^|\s)[\w-]{1,20}?-(check-)?square(?:-o)?(?:$|\s)"  # a task, done or not
 
 
 def rewrite(nodes: list[Node]) -> list[Node]:
@@ -433,7 +434,7 @@ def label_items(box: Node) -> None:
     if len(labels) < 2 and not any(map(denies, labels)):
         return
     for node, label in icons:
-        text = f"{label}: " if letters_of(label) else f"{label} "
+        text = f"{label}: " if letters_of(label) and label != CHECKED else f"{label} "
         node.tag, node.attributes, node.children = "span", {}, [text]
 
 
@@ -453,11 +454,12 @@ def icon_of(item: Node) -> tuple[Node, str] | None:
         is_label = label and "/" not in label and node.tag in ICONS and begins(item, node)
         if is_label and is_for_screen_readers(node):
             return node, label
-        if has_words(node):
+        first = next((child for child in node.children if child not in ("", " ", "\n")), None)
+        if isinstance(first, str) and first.strip():
             return None
         if is_label and not children_of(node):
             text = letters_of(text_beginning(item, MAX_LABEL))
-            is_repeated = label not in (CHECK, CROSS) and text.startswith(letters_of(label))
+            is_repeated = letters_of(label) and text.startswith(letters_of(label))
             return None if is_repeated else (node, label)
     return None
 
@@ -504,6 +506,8 @@ def answer_of(node: Node) -> str:
     names = node.attributes.get("class", "")[:MAX_LABEL]
     if not (node.tag in ("i", "svg") or "icon" in names):
         return ""
+    if task := re.search(_BOX_ICON, names):
+        return CHECKED if task[1] else UNCHECKED
     icon = re.search(_ICON, names)
     return (CHECK if icon[1] else CROSS) if icon else ""
 
