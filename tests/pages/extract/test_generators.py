@@ -308,5 +308,116 @@ class OldPages(unittest.TestCase):
         self.assertNotIn("J. Doe", content.extract(f"<body>{styled}</body>"))
 
 
+class Structures(unittest.TestCase):
+    """What several generators write in the same way."""
+
+    def test_code_keeps_the_lines_around_a_box_inside_it(self) -> None:
+        box = '<div class=part><a class=viewcode-back href="a.html#f">[docs]</a><b>def</b> f():</div>'
+        code = f"<pre><b>import</b> os\n<b>import</b> re\n\n{box}\n    <i>pass</i>\n</pre>"
+        self.assertIn("import os\nimport re\n\ndef f():\n\n    pass\n```", documentation(code))
+
+    def test_a_column_of_line_numbers_is_no_code(self) -> None:
+        cells = "<td><pre class={}>8\n9</pre></td><td><pre>a = 1\nb = 2</pre></td>"
+        for name in ("lines", "line-numbers"):
+            text = documentation(f"<table><tr>{cells.format(name)}</tr></table>")
+            self.assertIn("```\na = 1\nb = 2\n```", text)
+            self.assertNotIn("8", text)
+        inline = "<span class=line-numbers><a href=#n{0}>{0}</a></span>a = {0}\n"
+        text = documentation(f"<pre><code>{inline.format(1)}{inline.format(2)}</code></pre>")
+        self.assertIn("```\na = 1\na = 2\n```", text)
+        self.assertIn("```\n42\n```", documentation("<pre class=line-numbers>42</pre>"))
+
+    def test_numbers_of_explanations_stay_in_code(self) -> None:
+        code = '<pre>open(x) <img src="1.png" alt="1">\nread(x) <img src="a.png" alt="arrow"></pre>'
+        self.assertIn("open(x) (1)\nread(x)\n```", documentation(code))
+
+    def test_the_attribute_of_the_code_names_the_language(self) -> None:
+        for html, language in (
+            ('<pre class="highlight nowrap"><code data-lang=diff>-a</code></pre>', "diff"),
+            ("<div class='example lisp'><pre class=example>(a)</pre></div>", "lisp"),
+            ("<div class='box basic'><pre>a</pre></div>", ""),
+        ):
+            self.assertIn(f"\n\n```{language}\n", documentation(html))
+
+    def test_a_declaration_in_a_table_is_one_line(self) -> None:
+        names = "<td class=memname>int f</td><td>(</td><td>char *</td><td>path,</td>"
+        html = f"<table class=memname><tr>{names}</tr><tr><td></td><td>int limit</td></tr></table>"
+        self.assertIn("`int f ( char * path, int limit`", documentation(html))
+        cells = "<td><code>int <b>f</b>(</code></td><td>char *path,</td></tr><tr><td></td>"
+        html = f"<table class=funcprototype-table><tr>{cells}<td>int limit);</td></tr></table>"
+        self.assertIn("`int f( char *path, int limit);`", documentation(html))
+
+    def test_the_icon_of_a_note_is_its_label(self) -> None:
+        row = "<table><tr><td>{}</td><td>Ink is wet.</td></tr></table>"
+        for icon in ("<i class=icon-tip title=Tip></i>", "<img src=icons/tip.png alt=Tip>"):
+            self.assertIn("\n\nTip\n\nInk is wet.", documentation(row.format(icon), links=True))
+        self.assertIn("| Tip | Ink is wet. |", documentation(row.format("Tip")))
+
+    def test_details_are_text_whatever_their_names(self) -> None:
+        for name in ("dropdown card", "hide above-input", "menu"):
+            html = f"<details class='{name}'><summary>Why?</summary><p>So.</p></details>"
+            self.assertIn("**Why?**\n\nSo.", documentation(html))
+
+    def test_a_label_between_its_button_and_its_panel_is_the_panels(self) -> None:
+        tab = "<input type=radio id={0}><label for={0}>{0}</label><div><p>Use {0}.</p></div>"
+        text = documentation(f"<div>{tab.format('pip')}{tab.format('conda')}</div>")
+        self.assertIn("**pip**\n\nUse pip.\n\n**conda**\n\nUse conda.", text)
+
+    def test_pieces_of_one_emphasis_are_joined(self) -> None:
+        html = "<p>x (<em>list</em><em>[</em><em>int</em><em>]</em>), <b>a</b><i>b</i></p>"
+        self.assertIn("x (*list[int]*), **a***b*", documentation(html))
+
+    def test_lists_are_lettered_by_their_class(self) -> None:
+        text = documentation("<ol class='loweralpha simple'><li>ink<li>pen</ol>")
+        self.assertIn("- a. ink\n- b. pen", text)
+
+    def test_icons_of_tasks_are_states(self) -> None:
+        item = "<li><p><i class='fa fa-{}'></i> {}</p></li>"
+        items = item.format("check-square-o", "ink") + item.format("square-o", "pen")
+        self.assertIn("- [x] ink\n- [ ] pen", documentation(f"<ul>{items}</ul>"))
+
+    def test_tags_are_text_if_they_are_no_links(self) -> None:
+        tags = "<div class=tags><p>Parameters:</p><ul><li>ink — the color</li></ul></div>"
+        self.assertIn("- ink — the color", documentation(tags))
+        topics = "<div class=tags><a href=/ink>ink</a> <a href=/pen>pen</a></div>"
+        self.assertNotIn("ink", documentation(f"{PROSE}{topics}{PROSE}"))
+
+    def test_facts_in_a_table_are_no_byline(self) -> None:
+        facts = "<div class=meta><table><tr><td>Version<td>1.0<tr><td>License<td>MIT</table></div>"
+        html = f"<html><body><h1>Quill</h1>{PROSE}{facts}{PROSE}</body></html>"
+        self.assertIn("| License | MIT |", markdown.extract_markdown(html))
+
+    def test_terms_with_permalinks_are_documentation(self) -> None:
+        term = '<dt id={0}>{0}() <a href="m.py#L1">[source]</a><a href="#{0}">¶</a></dt><dd>Draws.</dd>'
+        terms = "".join(map(term.format, ("pen", "ink", "nib")))
+        text = markdown.extract_markdown(f"<body>{PROSE}<dl>{terms}</dl></body>", "", True)
+        self.assertIn("- **pen()**\n  Draws.", text)
+
+    def test_contents_of_a_page_go_and_those_of_a_book_stay(self) -> None:
+        item = "<li><a href='{}'>Chapter on {}</a></li>"
+        for addresses, is_kept in ((("#a", "#b"), False), (("a.html", "b.html"), True)):
+            items = "".join(map(item.format, addresses, ("pens", "inks")))
+            html = f"<h2>Book</h2><div id=toc><div>Contents</div><ul>{items}</ul></div>{PROSE}"
+            self.assertEqual(is_kept, "Chapter on inks" in documentation(html))
+            self.assertEqual(is_kept, "Contents" in documentation(html))
+
+    def test_tex_in_the_text_is_a_formula_if_a_script_draws_it(self) -> None:
+        body = r"<p>So \(a_1\) and</p><div class=math><span>(1)</span>\[b \\[2pt] c\]</div>"
+        script = '<script src="https://cdn.example/MathJax.js"></script>'
+        text = documentation(f"{body}<pre>\\(x\\)</pre>{script}")
+        self.assertIn("So $a_1$ and\n\n(1)\n\n$$b \\\\[2pt] c$$\n\n```\n\\(x\\)\n```", text)
+        self.assertNotIn("$", documentation(r"<p>The pattern \(a\) here.</p>"))
+
+    def test_actions_on_code_are_dropped(self) -> None:
+        html = (
+            "<h2>Pens <small><a href=#>collapse</a></small></h2><p>Text of pens."
+            "<div><span>nib</span><span>(x)</span><span>click to toggle source</span></div>"
+            "<div>class Ink: <label for=a>View Source</label></div>"
+        )
+        text = documentation(html, "pdoc 15")
+        self.assertIn("## Pens\n\nText of pens.\n\nnib(x)\n\nclass Ink:", text)
+        self.assertNotIn("ource", text)
+
+
 if __name__ == "__main__":
     unittest.main()
