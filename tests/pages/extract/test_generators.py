@@ -312,7 +312,9 @@ class Structures(unittest.TestCase):
     """What several generators write in the same way."""
 
     def test_code_keeps_the_lines_around_a_box_inside_it(self) -> None:
-        box = '<div class=part><a class=viewcode-back href="a.html#f">[docs]</a><b>def</b> f():</div>'
+        box = (
+            '<div class=part><a class=viewcode-back href="a.html#f">[docs]</a><b>def</b> f():</div>'
+        )
         code = f"<pre><b>import</b> os\n<b>import</b> re\n\n{box}\n    <i>pass</i>\n</pre>"
         self.assertIn("import os\nimport re\n\ndef f():\n\n    pass\n```", documentation(code))
 
@@ -388,7 +390,8 @@ class Structures(unittest.TestCase):
         self.assertIn("| License | MIT |", markdown.extract_markdown(html))
 
     def test_terms_with_permalinks_are_documentation(self) -> None:
-        term = '<dt id={0}>{0}() <a href="m.py#L1">[source]</a><a href="#{0}">¶</a></dt><dd>Draws.</dd>'
+        links = '<a href="m.py#L1">[source]</a><a href="#{0}">¶</a>'
+        term = f"<dt id={{0}}>{{0}}() {links}</dt><dd>Draws.</dd>"
         terms = "".join(map(term.format, ("pen", "ink", "nib")))
         text = markdown.extract_markdown(f"<body>{PROSE}<dl>{terms}</dl></body>", "", True)
         self.assertIn("- **pen()**\n  Draws.", text)

@@ -26,15 +26,15 @@ LANGUAGES = name_set(
     "haskell hcl html http ini ipython java javascript jinja jinja2 js json json5 jsonc jsx julia "
     "kotlin latex less lisp lua makefile markdown matlab md mdx mermaid mysql nginx nim nix objc "
     "objective-c ocaml octave pascal perl pgsql php plsql postgresql powershell prolog proto "
-    "protobuf ps1 pug puppet py pycon python python3 r racket rb reason rest rs rst ruby rust sass "
-    "scala scheme scss sh shell solidity sparql sql stylus svelte swift tcl terraform tex toml ts "
-    "tsx twig typescript vb vba verilog vhdl vim vue wasm xml yaml yml zig zsh"
+    "protobuf ps1 pug puppet py pycon python python3 qml r racket rb reason rest rs rst ruby rust "
+    "sass scala scheme scss sh shell solidity sparql sql stylus svelte swift tcl terraform tex "
+    "toml ts tsx twig typescript vb vba verilog vhdl vim vue wasm xml yaml yml zig zsh"
 )
 # Complete class names of line numbers in code.
 GUTTER_CLASSES = name_set(
-    "ln lnt lineno line-number line-numbers line-num linenum linenumber blob-num hljs-ln-numbers hljs-ln-n "
-    "code-line-number react-syntax-highlighter-line-number rouge-gutter gutter "
-    "code-block-line-gutter"
+    "ln lnt lineno line-number line-numbers line-num linenum linenumber blob-num "
+    "hljs-ln-numbers hljs-ln-n code-line-number react-syntax-highlighter-line-number rouge-gutter "
+    "gutter code-block-line-gutter"
 )
 # A part of a block ("codeblock__content") may be the code, but its header is not.
 _CODE_NAME = (
@@ -166,10 +166,12 @@ def is_number(node: Node) -> bool:
 def is_number_column(pre: Node) -> bool:
     """Return whether a pre in a cell contains the line numbers of the code in the next cell."""
     row = pre.parent.parent if pre.parent and pre.parent.tag == "td" else None
-    cells = children_of(row) if row else []
+    around = row.children[:MAX_NEAR] if row else []
+    cells = [child for child in around if isinstance(child, Node)]
     if len(cells) != 2 or cells[0] is not pre.parent:
         return False
-    has_code = any(child.tag == "pre" for child in children_of(cells[1]))
+    inside = cells[1].children[:MAX_NEAR]
+    has_code = any(isinstance(child, Node) and child.tag == "pre" for child in inside)
     return has_code and all(map(str.isdigit, text_beginning(pre, MAX_NUMBERS).split()))
 
 

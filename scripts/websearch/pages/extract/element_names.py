@@ -64,7 +64,7 @@ def words_of(node: Node) -> frozenset[str]:
 def opens_by_click(node: Node) -> bool:
     """Return whether an element is a tab panel or another part that a click unfolds."""
     is_panel = node.attributes.get("role") in ("tabpanel", "region")
-    return is_panel or node.tag == "details" or not words_of(node).isdisjoint(PANEL_WORDS)
+    return is_panel or not words_of(node).isdisjoint(PANEL_WORDS)
 
 
 def is_slide(node: Node) -> bool:

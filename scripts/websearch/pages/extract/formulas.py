@@ -94,31 +94,27 @@ def read_formulas(nodes: list[Node]) -> list[Node]:
 
 
 def is_math_program(node: Node) -> bool:
-    """Return whether an element loads a script that draws TeX between \\( and \\) in the text."""
+    """Return whether an element loads a script that draws TeX in a page's text."""
     source = node.attributes.get("src", "") if node.tag == "script" else ""
     return re.search(r"(?i)mathjax|katex", source) is not None
 
 
 def split_formulas(node: Node) -> list[Node]:
-    """Turn TeX between backslash delimiters in an element's own text into formulas; return them.
-
-    Text that is nothing else may be a formula's box, which has rules of its own.
-    """
+    """Turn TeX between backslash delimiters in an element's own text into formulas; return them."""
     found: list[Node] = []
     children: list[Node | str] = []
-    is_whole = len(node.children) == 1 and not RAW_CLASSES.isdisjoint(classes_of(node))
     for child in node.children:
-        parts = re.split(_DELIMITED, child) if isinstance(child, str) and "\\" in child else [child]
-        for place, part in enumerate(parts):
-            if place % 2 and isinstance(part, str):
+        if isinstance(child, Node) or "\\" not in child:
+            children.append(child)
+            continue
+        for place, part in enumerate(re.split(_DELIMITED, child)):
+            if place % 2:
                 formula = Node(FORMULA, {}, node)
                 formula.children = [formula_text(part, part.startswith("\\["))]
                 found.append(formula)
-                part = formula
-            children.append(part)
-    if found and not is_whole:
-        node.children = children
-    return [] if is_whole else found
+            children.append(found[-1] if place % 2 else part)
+    node.children = children
+    return found
 
 
 def may_be_formula(node: Node) -> bool:

@@ -261,7 +261,8 @@ def is_contents(node: Node) -> bool:
 
     A list of several pages is the text of an index page.
     """
-    return is_toc(node) and len({link.attributes.get("href", "").partition("#")[0] for link in links_in(node)}) < 2
+    addresses = (link.attributes.get("href", "") for link in links_in(node))
+    return is_toc(node) and len({address.partition("#")[0] for address in addresses}) < 2
 
 
 def contents_boxes(page: PageTree, content: Node, lists: list[Node]) -> list[Node]:

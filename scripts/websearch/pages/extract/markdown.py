@@ -63,9 +63,8 @@ MAX_NEAR = 3  # elements around an image whose text may repeat its alternative t
 NEAR_CHARS = 1_000  # characters of the surrounding text that are searched for the alternative text
 MIN_PICTURE_WORDS = 3  # words of an alternative text that is not repeated
 CODE_HEADING = name_set("code header")  # class words of rustdoc's headings that are code
-# Class words of Doxygen's tables of declarations, and prefixes of the classes of their cells.
-DECLARATIONS = name_set("memberdecls")
-PROTOTYPES = name_set("memname funcprototype")  # class words of tables that lay out one declaration
+PROTOTYPES = name_set("memname funcprototype")  # class words of tables with one declaration
+# Prefixes of the classes of cells in Doxygen's tables of declarations.
 DECLARED = ("memname", "param", "memItem", "memTempl")
 NOTE_LABELS = name_set("note tip hint important warning caution danger attention")
 CODE_TAGS = name_set("code kbd samp tt")
@@ -313,7 +312,7 @@ class MarkdownWriter:
         parts = table_parts(node)
         if not (self.in_cell or words_of(node).isdisjoint(PROTOTYPES)):
             return self.prototype([part for part in parts if part.tag in CELLS])
-        if not (self.in_cell or words_of(node).isdisjoint(DECLARATIONS)):
+        if not self.in_cell and "memberdecls" in words_of(node):
             return [block for row in rows_of(parts) for block in self.declaration(row)]
         captions = [block for part in parts if part.tag == "caption" for block in self.blocks(part)]
         cells = [part for part in parts if part.tag in CELLS]
@@ -523,9 +522,7 @@ def emphasis(text: str, mark: str, end: str = "") -> str:
     return f"{head}{mark}{inner}{end or mark}{text[len(head) + len(inner) :]}"
 
 
-def join_emphasis(
-    pieces: list[str], piece: str, before: Node | str, child: Node | str
-) -> str:
+def join_emphasis(pieces: list[str], piece: str, before: Node | str, child: Node | str) -> str:
     """Return a piece of a line without its mark if it goes on with the last piece's emphasis.
 
     The last piece loses its closing mark: the types in *list[int]* may be elements of their own.

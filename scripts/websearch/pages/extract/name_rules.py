@@ -119,7 +119,8 @@ _CONTROL = (
 )
 # The complete text of a box or link that acts on the page.
 ACTIONS = frozenset(
-    ("copy to clipboard", "copied", "view source", "click to toggle source", "jump to recipe", "jump to video", "print recipe", "pin recipe",
+    ("copy to clipboard", "copied", "view source", "click to toggle source", "jump to recipe",
+     "jump to video", "print recipe", "pin recipe",
      "save recipe", "rate this recipe", "cook mode", "prevent your screen from going dark",
      "cook mode prevent your screen from going dark", "keep screen awake", "keep screen on")
 )  # fmt: skip
@@ -453,5 +454,5 @@ def name_rule(node: Node, page: PageTree) -> str:
             continue  # a note or part of a note
         return rule
     # A table for screen readers contains the numbers of a drawn chart.
-    is_kept = node.tag == "table" or is_opened(node, page)
+    is_kept = node.tag in ("table", "details") or is_opened(node, page)
     return "hidden class" if has_hidden_class(node) and not is_kept else ""

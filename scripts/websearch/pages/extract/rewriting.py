@@ -117,7 +117,7 @@ def write_plainly(nodes: list[Node]) -> None:
             node.tag = "s"
         elif node.tag == "button" and is_word(node):
             node.tag = "span"
-        elif node.tag == "label" and is_panel_label(node):
+        elif node.tag == "label" and "for" in node.attributes and is_panel_label(node):
             node.tag = "summary"
         elif node.tag == "textarea" and "readonly" in node.attributes:
             node.tag = "pre"
@@ -130,8 +130,9 @@ def write_plainly(nodes: list[Node]) -> None:
 
 def is_panel_label(label: Node) -> bool:
     """Return whether a label is between a radio button and the panel that the button shows."""
-    siblings = children_of(label.parent) if label.parent and "for" in label.attributes else []
-    place = siblings.index(label) if label in siblings[1 : MAX_OPTIONS] else 0
+    around = label.parent.children[:MAX_OPTIONS] if label.parent else []
+    siblings = [child for child in around if isinstance(child, Node)]
+    place = siblings.index(label) if label in siblings else 0
     near = siblings[place - 1 : place + 2] if place else []
     return len(near) == 3 and near[0].attributes.get("type") == "radio" and near[2].tag == "div"
 
