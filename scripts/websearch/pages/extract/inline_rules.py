@@ -112,7 +112,8 @@ def gap_between(before: Node | str, after: Node | str, is_glued: bool, in_cell: 
             return ", " if len(tags) == 1 else " "
         if are_parts(*elements):
             return " "
-    is_apart = any(
+    are_words = all(re.search(r"\w", text_of(node)) for node in elements)  # not signs of code
+    is_apart = are_words and any(
         node.tag == "label" or not words_of(node).isdisjoint(APART_WORDS) for node in elements
     )
     is_box = any(node.tag == "img" or node.tag in BLOCKS for node in elements)

@@ -431,8 +431,10 @@ def name_rule(node: Node, page: PageTree) -> str:
             continue
         if page.keeps_comments and rule == "byline" and node in page.comments:
             continue  # the author and time of a post
-        if rule == "byline" and not words.isdisjoint(PARAMETER_WORDS):
-            continue  # the type of a parameter
+        if rule == "byline" and (
+            not words.isdisjoint(PARAMETER_WORDS) or (page.is_documentation and own_heading(node))
+        ):
+            continue  # the type of a parameter; a section such as "Since" or "Example"
         if rule == "share" and "embed" in words:  # a quoted post is part of the article
             continue
         if rule == "consent" and not is_consent(node):
