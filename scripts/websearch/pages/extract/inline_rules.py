@@ -28,11 +28,11 @@ EMPHASIS_MARKS = {
     "strike": "~~",
 }  # fmt: skip
 _STRUCK = r"(?i)text-decoration(?:-line)?\s{0,9}:[^;]{0,99}line-through"
-APART_WORDS = name_set("badge label type version")  # class words of separate labels
+APART_WORDS = name_set("badge label type verb version")  # class words of separate labels
 CELL_IMAGE_CHARS = 40  # characters of image text in a table cell, such as a flag or symbol
 # Boxes whose children are parts such as a name and a date, if they have no text of their own.
-PART_BOXES = name_set("a li div td dd section article summary")
-PARTS = name_set("a span time small strong b em i")
+PART_BOXES = name_set("a li div td dd section article summary figcaption footer")
+PARTS = name_set("a span time small strong b em i cite")
 EMPHASIS = name_set("strong b em i")
 CURRENCIES = ("$", "\u20ac", "\u00a3")
 MAX_PARTS = 12  # children of such a box

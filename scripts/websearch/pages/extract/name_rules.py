@@ -124,6 +124,7 @@ LINK_ACTIONS = name_set("pin print save share")  # of links that go to no other 
 _ACTION_ADDRESS = r"(?i)#?$|javascript:|.{0,200}(?:pinterest|/pin/|print)"
 ACTION_TAGS = name_set("a div p span")
 CONTROL_WORDS = name_set("srclink src viewcode edit editsection anchor headerlink permalink")
+_REQUEST = r"(?i)(?:get|put|post|patch|delete|head|options|trace) ?/"  # HTTP method and path
 INLINE_BOXES = name_set("span b small sup")
 MAX_CONTROL, MAX_ACTION = 40, 50  # characters of an action's text
 MAX_NEAR = 4  # elements around a link to search for code
@@ -189,7 +190,9 @@ def element_rule(node: Node, page: PageTree) -> str:
         return "control"
     if attributes and is_hidden(attributes) and not (is_opened(node, page) or is_label(node)):
         return "slide" if is_slide(node) else "hidden"
-    if attributes.get("role") in LANDMARKS or is_site_header(node):
+    role = attributes.get("role")
+    is_box = role == "alert" and page.is_documentation  # a warning in the text
+    if (role in LANDMARKS and not is_box) or is_site_header(node):
         return "landmark"
     has_names = ("class" in attributes or "id" in attributes) and tag not in NAMED_CONTENT
     rule = name_rule(node, page) if has_names else ""
@@ -271,9 +274,18 @@ def never_content(node: Node, page: PageTree) -> bool:
     # Forums put their threads into one big noscript element for clients without JavaScript.
     crawler_copy = node.tag == "noscript" and node.chars > 0.4 * page.text_chars
     # A question whose answer a click unfolds may be a button inside a heading.
-    unfolds = node.tag == "button" and node.parent is not None and node.parent.tag in UNFOLDED
+    unfolds = node.tag == "button" and (
+        (node.parent is not None and node.parent.tag in UNFOLDED)
+        or (page.is_documentation and is_response(node))
+    )
     is_open = node.tag == "dialog" and ("open" in node.attributes or node in page.unfolded)
     return not (crawler_copy or unfolds or is_open)
+
+
+def is_response(button: Node) -> bool:
+    """Return whether a button shows a request ("get /pens") or a response with its description."""
+    is_request = re.match(_REQUEST, text_beginning(button, MAX_CONTROL)) is not None
+    return is_request or any(child.tag == "p" for box in children_of(button) for child in children_of(box))
 
 
 def is_note(node: Node, page: PageTree) -> bool:

@@ -91,10 +91,13 @@ def is_data_table(node: Node, parts: list[Node]) -> bool:
 
 
 def is_named_row(cells: list[Node]) -> bool:
-    """Return whether the only row of a table consists of a name and its values."""
+    """Return whether the only row of a table consists of a name and its values.
+
+    The name is text of its own cell, not of a block, as is the label of a note.
+    """
     is_short = cells[0].chars <= MAX_NAME and sum(cell.chars for cell in cells) <= MAX_ROW
     is_filled = sum(bool(cell.chars) for cell in cells) > 1
-    return is_short and is_filled and not any(cell.has_block for cell in cells)
+    return is_short and is_filled and bool(cells[0].own)
 
 
 def is_code_row(cells: list[Node]) -> bool:
