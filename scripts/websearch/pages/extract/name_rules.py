@@ -221,6 +221,8 @@ def is_in_text(node: Node) -> bool:
     if node.tag in TABLE_AND_TERMS:  # in a table for page layout, cells have blocks
         cells = children_of(node) if node.tag == "tr" else [node]
         return not any(cell.has_block for cell in cells)
+    if node.parent and node.parent.tag == "sup":  # the number of a note
+        node = node.parent
     siblings = node.parent.children[:MAX_BEGINNING] if node.parent else []
     others = [child for child in siblings if child is not node]
     if node.tag == "li":

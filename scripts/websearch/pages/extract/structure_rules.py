@@ -289,7 +289,7 @@ def are_panels(targets: list[Node | None]) -> bool:
     is_opened = any(
         is_hidden(target.attributes) or has_hidden_class(target) or words_of(target) & TAB_WORDS
         for target in targets
-        if target
+        if target and target.tag not in HEADINGS
     )
     return is_opened and len(parents) == 1 and None not in parents
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 
 from websearch.base.html_tree import HEADINGS, Node
+from websearch.pages.extract.element_names import words_of
+from websearch.pages.extract.name_rules import NOTE_WORDS
 from websearch.pages.extract.page_tree import collect_text
 
 TYPE_CHECKING = False
@@ -70,7 +72,7 @@ def is_data_table(node: Node, parts: list[Node]) -> bool:
     if (
         any(sum(span_of(cell, "colspan") for cell in row) > MAX_COLUMNS for row in rows)
         or any(cell.chars > longest for cell in cells)
-        or (len(rows) == 1 and not is_named_row(rows[0]))
+        or (len(rows) == 1 and (is_in_note(node) or not is_named_row(rows[0])))
         or any(map(is_code_row, rows))
         or (1 < len(rows) == span_of(rows[0][0], "rowspan") and not rows[0][0].chars)
     ):
@@ -88,6 +90,11 @@ def is_data_table(node: Node, parts: list[Node]) -> bool:
             return False
         waiting += inner.children
     return True
+
+
+def is_in_note(table: Node) -> bool:
+    """Return whether the box around a table is a note, whose label is in the first cell."""
+    return table.parent is not None and not words_of(table.parent).isdisjoint(NOTE_WORDS)
 
 
 def is_named_row(cells: list[Node]) -> bool:
