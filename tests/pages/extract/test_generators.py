@@ -83,7 +83,6 @@ class Code(unittest.TestCase):
         text = documentation(f"<table>{rows}</table>")
         self.assertIn("| git | `git pull` |", text)
 
-
     def test_parameters_of_a_parameter_are_below_its_table(self) -> None:
         head = "<table><thead><tr><th>Name<th>Use</thead><tbody>"
         inner = f"{head}<tr><td>ink<td>its color</table>"

@@ -28,7 +28,9 @@ EMPHASIS_MARKS = {
     "strike": "~~",
 }  # fmt: skip
 _STRUCK = r"(?i)text-decoration(?:-line)?\s{0,9}:[^;]{0,99}line-through"
-APART_WORDS = name_set("attributes badge label tag type verb version")  # class words of separate labels
+APART_WORDS = name_set(
+    "attributes badge label tag type verb version"
+)  # class words of separate labels
 CELL_IMAGE_CHARS = 40  # characters of image text in a table cell, such as a flag or symbol
 # Boxes whose children are parts such as a name and a date, if they have no text of their own.
 PART_BOXES = name_set("a li div td dd section article summary figcaption footer")
@@ -83,7 +85,11 @@ def write_script(found: re.Match[str]) -> str:
     plain = without_marks(text).rstrip()
     is_glued = bool(before) and not before.isspace() and bool(plain) and not plain[0].isspace()
     if kind == NOTE:
-        is_bare = "[" not in plain and before not in ("[", "(") and (is_glued or (before.isspace() and plain.isdigit()))
+        is_bare = (
+            "[" not in plain
+            and before not in ("[", "(")
+            and (is_glued or (before.isspace() and plain.isdigit()))
+        )
         return f"{mark_signs('[')}{text.strip()}{mark_signs(']')}" if is_bare else text
     sign = ""
     if is_glued and kind == LOWERED:

@@ -130,7 +130,8 @@ MAX_CONTROL, MAX_ACTION = 40, 50  # characters of an action's text
 MAX_NEAR = 4  # elements around a link to search for code
 # A URL of source code: a source folder, a view or a line.
 _SOURCE_ADDRESS = (
-    r"(?i)(?:^|/)_?(?:src|sources?|blob|edit|viewcode|_modules)/|#L\d|[-_]source\.html"
+    r"(?i)(?:^|/)_?(?:src|sources?|blob|edit|viewcode|_modules)/|#L(?:ine)?(?:number)?-?\d"
+    r"|[-_]source\.html"
 )
 # Words in requests for consent, in the most common languages of web pages.
 CONSENT_WORDS = (
@@ -286,8 +287,9 @@ def never_content(node: Node, page: PageTree) -> bool:
 
 def is_response(button: Node) -> bool:
     """Return whether a button shows a request ("get /pens") or a response with its description."""
+    inside = [child for box in children_of(button) for child in children_of(box)]
     is_request = re.match(_REQUEST, text_beginning(button, MAX_CONTROL)) is not None
-    return is_request or any(child.tag == "p" for box in children_of(button) for child in children_of(box))
+    return is_request or any(child.tag == "p" for child in inside)
 
 
 def is_note(node: Node, page: PageTree) -> bool:

@@ -157,8 +157,8 @@ class PageTree:
             if node.tag == "meta" and node.attributes.get("name", "").lower() == "generator"
         ]
         ends = (text_beginning(node, MAX_CREDIT) for node in self.nodes if node.tag == "footer")
-        credits = (found[1] for end in ends if (found := re.search(_CREDIT, end)))
-        named = itertools.chain(names, credits)
+        signed = (found[1] for end in ends if (found := re.search(_CREDIT, end)))
+        named = itertools.chain(names, signed)
         known = (name for name in named if re.match(_DOCUMENTATION_GENERATOR, name))
         return next(known, "".join(names[:1]))
 

@@ -133,7 +133,7 @@ def lift_tables(nodes: list[Node]) -> list[Node]:
     and the rest of the cell from the heading above it.
     """
     named = {node: names_columns(node) for node in nodes if node.tag == "table"}
-    lifted: dict[Node, list[Node | str]] = {}  # table -> what comes below it
+    lifted: dict[Node, list[Node]] = {}  # table -> what comes below it
     for row in nodes if len(named) > 1 else ():
         box = row.parent
         outer = box.parent if box and box.tag == "tbody" else box

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from itertools import chain, islice
 
-from websearch.base.html_tree import HEADINGS, Node
+from websearch.base.html_tree import HEADINGS, Node, elements_below
 from websearch.pages.extract.element_names import words_of
 from websearch.pages.extract.name_rules import NOTE_WORDS
 from websearch.pages.extract.page_tree import collect_text
@@ -21,6 +22,7 @@ MAX_CELL = 4_000  # characters per cell; a table with a longer cell is for layou
 MAX_PLAIN_CELL = 1_500  # the same for a table without header cells and caption
 # Characters of the first cell and of all cells in a data table with one row.
 MAX_NAME, MAX_ROW = 60, 600
+MAX_IN_ROW = 100  # elements in the only row of a table
 MAX_BOXES = 4  # elements around the code in a cell
 
 
@@ -100,11 +102,13 @@ def is_in_note(table: Node) -> bool:
 def is_named_row(cells: list[Node]) -> bool:
     """Return whether the only row of a table consists of a name and its values.
 
-    The name is text of its own cell, not of a block, as is the label of a note.
+    The name is text of its own cell, and the values have at most one paragraph.
     """
     is_short = cells[0].chars <= MAX_NAME and sum(cell.chars for cell in cells) <= MAX_ROW
     is_filled = sum(bool(cell.chars) for cell in cells) > 1
-    return is_short and is_filled and bool(cells[0].own)
+    inside = islice(chain.from_iterable(map(elements_below, cells)), MAX_IN_ROW)
+    paragraphs = sum(node.tag == "p" for node in inside)
+    return is_short and is_filled and cells[0].own > 0 and paragraphs < 2
 
 
 def is_code_row(cells: list[Node]) -> bool:
