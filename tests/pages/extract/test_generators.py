@@ -71,6 +71,12 @@ class Code(unittest.TestCase):
                 '<pre class="highlight tab tab-python"><code>import quill</code></pre>',
                 "```python\nimport quill\n```",
             ),
+            # A box that contains only lines of code: Rspress.
+            (
+                "<div class=language-sh><div><code>quill\n  --ink</code></div></div>",
+                "```sh\nquill\n  --ink\n```",
+            ),
+            ("<div><code>quill --ink</code></div>", "\n`quill --ink`"),
             # A link in code that is only punctuation is an operator, not a permalink.
             ('<pre>proc <a href="#==,a">`==`</a>(a: <a href=b#a>T</a>)</pre>', "proc `==`(a: T)"),
             ('<pre>a <a href="x#op">==</a> b</pre>', "```\na == b\n```"),
@@ -205,6 +211,8 @@ class Generators(unittest.TestCase):
         response = "<button><strong>200</strong><div><p>All pens</p></div></button>"
         text = documentation(f"<div>{request}</div><div>{response}</div><button>Copy</button>")
         self.assertTrue(text.endswith("get /pens\n\n**200**\n\nAll pens"), text)
+        files = "<ul><li><button>pens</button><ul><li>quill.py</ul></ul>"
+        self.assertIn("- pens\n  - quill.py", documentation(files))
 
     def test_an_alert_in_documentation_is_a_box(self) -> None:
         alert = "<div role=alert class=callout><h5>Mind it</h5><p>It is hot.</p></div>"

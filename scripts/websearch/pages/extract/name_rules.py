@@ -279,17 +279,22 @@ def never_content(node: Node, page: PageTree) -> bool:
     # A question whose answer a click unfolds may be a button inside a heading.
     unfolds = node.tag == "button" and (
         (node.parent is not None and node.parent.tag in UNFOLDED)
-        or (page.is_documentation and is_response(node))
+        or (page.is_documentation and shows_text(node))
     )
     is_open = node.tag == "dialog" and ("open" in node.attributes or node in page.unfolded)
     return not (crawler_copy or unfolds or is_open)
 
 
-def is_response(button: Node) -> bool:
-    """Return whether a button shows a request ("get /pens") or a response with its description."""
+def shows_text(button: Node) -> bool:
+    """Return whether a button of documentation shows text.
+
+    Examples are a request ("get /pens"), a response with its description, a folder above its files.
+    """
+    siblings = children_of(button.parent) if button.parent and button.parent.tag == "li" else []
     inside = [child for box in children_of(button) for child in children_of(box)]
     is_request = re.match(_REQUEST, text_beginning(button, MAX_CONTROL)) is not None
-    return is_request or any(child.tag == "p" for child in inside)
+    is_folder = len(siblings) > 1 and siblings[0] is button and siblings[1].tag in ("ul", "ol")
+    return is_request or is_folder or any(child.tag == "p" for child in inside)
 
 
 def is_note(node: Node, page: PageTree) -> bool:
