@@ -121,6 +121,8 @@ class OneDocument(BriefCase):
         self.web.find("heron moult", heron)
         (source,) = self.brief(asked, "heron moult")["sources"]
         self.assertEqual(source["missing"], ["9.58", "1,250,000"])
+        text = self.run_here("brief", asked, "heron moult", "--md").stdout.decode()
+        self.assertIn("does not contain 9.58, 1,250,000", text)
 
     def test_the_same_question_twice_is_one(self) -> None:
         self.four_topics()

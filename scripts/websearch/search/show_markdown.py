@@ -129,7 +129,7 @@ def item_markdown(item: dict[str, Any]) -> str:
     facts.append(", ".join(item.get("engines", [])))
     facts.append(f"archived {item['archived']}" if "archived" in item else "")
     facts.append(f"redirects to {item['final_url']}" if "final_url" in item else "")
-    facts.append(f"without {', '.join(item['missing'])}" if "missing" in item else "")
+    facts.append(f"does not contain {', '.join(item['missing'])}" if "missing" in item else "")
     facts.append(shown_part(item))
     also = ", ".join(map(plain_address, item.get("also", [])))
     blocks = [
