@@ -275,6 +275,13 @@ class Generators(unittest.TestCase):
         for name in ("npm", "yarn"):
             self.assertIn(f"**{name}**\n\n```\n{name} add quill\n```", text)
 
+    def test_buttons_named_tabs_have_panels_of_any_text(self) -> None:
+        tabs = "".join(f"<button class=tab>{name}</button>" for name in ("npm", "yarn"))
+        panels = "<div><p>Fast.</p></div><div><p>Older than most of the others.</p></div>"
+        box = f'<i id=""></i><div class=tabs><div class=nav-tabs>{tabs}</div><div>{panels}</div>'
+        text = documentation(f"{box}</div>", "Hexo")
+        self.assertIn("**npm**\n\nFast.\n\n**yarn**\n\nOlder", text)
+
     def test_a_declaration_stays_if_each_of_its_names_is_a_link(self) -> None:
         names = " ".join(
             f'<a href="trait.{name}.html">{name}</a>' for name in ("Feather", "Parchment")
