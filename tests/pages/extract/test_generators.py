@@ -65,6 +65,18 @@ class Code(unittest.TestCase):
                 ),
                 "```sh\nquill\n```",
             ),
+            # Classes that name no language: VitePress, Slate.
+            ('<pre class="language- theme-x"><code>quill</code></pre>', "```\nquill\n```"),
+            (
+                '<pre class="highlight tab tab-python"><code>import quill</code></pre>',
+                "```python\nimport quill\n```",
+            ),
+            # A box that contains only lines of code: Rspress.
+            (
+                "<div class=language-sh><div><code>quill\n  --ink</code></div></div>",
+                "```sh\nquill\n  --ink\n```",
+            ),
+            ("<div><code>quill --ink</code></div>", "\n`quill --ink`"),
             # A link in code that is only punctuation is an operator, not a permalink.
             ('<pre>proc <a href="#==,a">`==`</a>(a: <a href=b#a>T</a>)</pre>', "proc `==`(a: T)"),
             ('<pre>a <a href="x#op">==</a> b</pre>', "```\na == b\n```"),
@@ -76,6 +88,24 @@ class Code(unittest.TestCase):
         rows = "<tr><th>Tool<th>Command<tr><td>git<td><pre>git pull</pre>"
         text = documentation(f"<table>{rows}</table>")
         self.assertIn("| git | `git pull` |", text)
+
+    def test_parameters_of_a_parameter_are_below_its_table(self) -> None:
+        head = "<table><thead><tr><th>Name<th>Use</thead><tbody>"
+        inner = f"{head}<tr><td>ink<td>its color</table>"
+        rows = f"<tr><td>pen<td>A pen.<h6>Properties</h6>{inner}<tr><td>force<td>How hard."
+        self.assertIn(
+            "| pen | A pen. |\n| force | How hard. |\n\n**pen**\n\n###### Properties\n\n"
+            "| Name | Use |\n| --- | --- |\n| ink | its color |",
+            documentation(f"{head}{rows}</table>"),
+        )
+
+    def test_a_table_may_have_one_row_unless_it_is_a_note(self) -> None:
+        row = "<tr><td>{}<td><div>integer</div><div>How hard.</div>"
+        name = "<span>force</span><div>required</div>"
+        text = documentation(f"<table>{row.format(name)}</table>")
+        self.assertIn("| force required | integer How hard. |", text)
+        note = f'<div class="admonitionblock note"><table>{row.format("Note")}</table></div>'
+        self.assertIn("Note\n\ninteger\n\nHow hard.", documentation(note))
 
 
 class Generators(unittest.TestCase):
@@ -141,6 +171,61 @@ class Generators(unittest.TestCase):
         self.assertIn("Caution\n\nIt is hot.", text)
         self.assertIn("**npm**\n\nnpm install quill\n\n**pnpm**\n\npnpm install", text)
 
+    def test_a_panel_that_begins_with_its_label_has_it_once(self) -> None:
+        tab = "<button role=tab aria-controls={0}>{0}</button>"
+        panel = "<div id={0} role=tabpanel><div>{0}</div><p>{0} install quill</p></div>"
+        tabs = "".join(map(tab.format, ("npm", "pnpm")))
+        panels = "".join(map(panel.format, ("npm", "pnpm")))
+        text = documentation(f"<div><div role=tablist>{tabs}</div>{panels}</div>", "VuePress")
+        self.assertIn("**npm**\n\nnpm install quill\n\n**pnpm**\n\npnpm install", text)
+
+    def test_a_list_of_contents_is_no_row_of_tabs(self) -> None:
+        item = '<li><a href="#{0}">{0}</a></li>'
+        heads = "".join(f"<h2 id={name}>{name}</h2>{PROSE}" for name in ("tabs", "boxes"))
+        links = "".join(map(item.format, ("tabs", "boxes")))
+        self.assertNotIn("**", documentation(f"<ul>{links}</ul><div>{heads}</div>"))
+
+    def test_a_footer_names_the_generator(self) -> None:
+        member = (
+            "<section class=x-comment><div class=x-comment><p>{0}.</p></div></section>"
+            "<div class=x-tag-since><h4>Since</h4><p>1.2.0</p></div>"
+        )
+        body = f"<h1>Pen</h1><main>{PROSE * 3}{member.format('It writes')}</main>"
+        html = f"{body}<footer>Generated using {{}}"
+        for name in ("TypeDoc", "<a href=x>JSDoc</a> 4.0"):
+            text = markdown.extract_markdown(html.format(name))
+            self.assertTrue(text.endswith("\n\nIt writes.\n\n#### Since\n\n1.2.0"), text)
+        self.assertNotIn("It writes", markdown.extract_markdown(html.format("love")))
+
+    def test_signs_of_a_signature_are_not_apart_from_its_types(self) -> None:
+        word = "<span class=x-{}>{}</span>".format
+        signs = word("symbol", "[]"), word("symbol", "&gt;")
+        types = word("type", "Pen"), word("type", "string")
+        text = documentation(f"<div>take(pen: {types[0]}&lt;{types[1]}{signs[0]}{signs[1]})</div>")
+        self.assertIn("take(pen: Pen<string[]>)", text)
+        heading = f"<h3><code class=x-tag>Static</code>{word('name', 'take')}</h3>"
+        self.assertIn("### `Static` take", documentation(heading))
+
+    def test_buttons_show_requests_and_responses(self) -> None:
+        request = "<button><span class=http-verb>get</span><span>/pens</span></button>"
+        response = "<button><strong>200</strong><div><p>All pens</p></div></button>"
+        text = documentation(f"<div>{request}</div><div>{response}</div><button>Copy</button>")
+        self.assertTrue(text.endswith("get /pens\n\n**200**\n\nAll pens"), text)
+        files = "<ul><li><button>pens</button><ul><li>quill.py</ul></ul>"
+        self.assertIn("- pens\n  - quill.py", documentation(files))
+
+    def test_an_alert_in_documentation_is_a_box(self) -> None:
+        alert = "<div role=alert class=callout><h5>Mind it</h5><p>It is hot.</p></div>"
+        self.assertIn("##### Mind it\n\nIt is hot.", documentation(alert))
+
+    def test_a_note_is_the_target_of_its_number_not_its_description(self) -> None:
+        mark = "<sup><a class=stickyNavbar href='#n1' aria-describedby=label>1</a></sup>"
+        notes = "<section><h2 id=label class=sr-only>Footnotes</h2><ol><li id=n1><p>Its note.</ol>"
+        text = documentation(f"<p>A feather{mark} is light.</p>{notes}")
+        self.assertTrue(text.endswith("A feather[1] is light.\n\n1. Its note."), text)
+        raised = "<sup class=footnote>[<a class=footnote href='#n1'>1</a>]</sup>"
+        self.assertIn("A feather.[1]", documentation(f"<p>A feather.{raised}</p>"))
+
     def test_a_short_description_before_the_only_prose_stays(self) -> None:
         prose = "<h2>Properties</h2><p>The length of the pen in millimeters, without its cap."
         html = (
@@ -189,6 +274,13 @@ class Generators(unittest.TestCase):
         text = documentation(f"<div><div><ul>{items}</ul></div>{boxes}</div>", "VuePress")
         for name in ("npm", "yarn"):
             self.assertIn(f"**{name}**\n\n```\n{name} add quill\n```", text)
+
+    def test_buttons_named_tabs_have_panels_of_any_text(self) -> None:
+        tabs = "".join(f"<button class=tab>{name}</button>" for name in ("npm", "yarn"))
+        panels = "<div><p>Fast.</p></div><div><p>Older than most of the others.</p></div>"
+        box = f'<i id=""></i><div class=tabs><div class=nav-tabs>{tabs}</div><div>{panels}</div>'
+        text = documentation(f"{box}</div>", "Hexo")
+        self.assertIn("**npm**\n\nFast.\n\n**yarn**\n\nOlder", text)
 
     def test_a_declaration_stays_if_each_of_its_names_is_a_link(self) -> None:
         names = " ".join(

@@ -14,17 +14,17 @@ from websearch.pages.extract.tables import is_shown
 # Class names that contain the code's language. Matches of the first pattern are certain; matches
 # of the second may also be a human language or another kind of source.
 _CODE_LANGUAGE = (
-    r"(?i)(?:^|\s)(?:language|highlight-source|highlight|brush|sourceCode)(?:[-:]\s?|\s)"
+    r"(?i)(?:^|\s)(?:language|highlight-source|highlight|brush|sourceCode)(?:-|:\s?|\s)"
     r"([a-z][\w+#.-]{0,19})(?=[\s;]|$)"
 )
 _CODE_LANGUAGE_ALSO = (
-    r"(?i)(?:^|[\s-])(?:lang|source|hljs|sh|src|user)[-_:\s]\s?([\w+#.-]{1,20})(?=[\s;]|$)"
+    r"(?i)(?<![^\s-])(?:lang|source|hljs|sh|src|user|tab)[-_:\s]\s?(?=([\w+#.-]{1,20})(?:[\s;]|$))"
 )
 _OF_CODE = r"(?i)(?:^|\s)lang-([a-z][\w+#.-]{2,19})(?=\s|$)"  # certain on the code itself
 CONFLUENCE = "data-syntaxhighlighter-params"
 NO_LANGUAGES = name_set(
     "default none plain plaintext text txt output literal literal-block block wrapper wrap code "
-    "notranslate nohighlight fallback highlight source-code example nowrap linenums"
+    "notranslate nohighlight fallback highlight source-code example nowrap linenums tab"
 )
 EXAMPLES = name_set("example listing")  # classes of a box whose other class is a language
 MAX_INSIDE = 3  # levels inside a code block to search for its language

@@ -76,13 +76,14 @@ def mark_code(nodes: list[Node]) -> None:
             mark_json(node, lists)
         elif node.tag == "code":
             mark_diff(node)
-        if not node.attributes or not may_be_code(node.attributes):
+        is_boxed = node.tag == "code" and node.parent is not None and node.parent.tag == "div"
+        if not is_boxed and not (node.attributes and may_be_code(node.attributes)):
             continue
         if is_number(node):
             node.children = []
             if node.tag == "td" and node.parent:
                 rows.setdefault(node.parent, []).append(node)
-        elif node.tag in BOX_TAGS and looks > 0 and says_code(node):
+        elif node.tag in BOX_TAGS and looks > 0 and (is_boxed or says_code(node)):
             inside = elements_in(node, looks)
             looks -= len(inside) + 1
             if is_code(node, inside):

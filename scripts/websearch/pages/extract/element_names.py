@@ -19,6 +19,7 @@ HIDDEN_CLASSES = name_set(
 PANEL_WORDS = name_set(
     "accordion tab tabs tabpanel collapse collapsible toggle expander faq answer"
 )
+TAB_WORDS = name_set("tab tabs")  # class words of a tab or its panel
 COPY_WORDS = name_set("clone cloned duplicate")  # class words of slides
 # A class name with such a word shows that the element has a sidebar next to it: "and-w-sidebar".
 LAYOUT_WORDS = name_set("w with and has layout")

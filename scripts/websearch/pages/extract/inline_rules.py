@@ -28,11 +28,13 @@ EMPHASIS_MARKS = {
     "strike": "~~",
 }  # fmt: skip
 _STRUCK = r"(?i)text-decoration(?:-line)?\s{0,9}:[^;]{0,99}line-through"
-APART_WORDS = name_set("badge label type version")  # class words of separate labels
+APART_WORDS = name_set(
+    "attributes badge label tag type verb version"
+)  # class words of separate labels
 CELL_IMAGE_CHARS = 40  # characters of image text in a table cell, such as a flag or symbol
 # Boxes whose children are parts such as a name and a date, if they have no text of their own.
-PART_BOXES = name_set("a li div td dd section article summary")
-PARTS = name_set("a span time small strong b em i")
+PART_BOXES = name_set("a li div td dd section article summary figcaption footer")
+PARTS = name_set("a span time small strong b em i cite")
 EMPHASIS = name_set("strong b em i")
 CURRENCIES = ("$", "\u20ac", "\u00a3")
 MAX_PARTS = 12  # children of such a box
@@ -83,7 +85,11 @@ def write_script(found: re.Match[str]) -> str:
     plain = without_marks(text).rstrip()
     is_glued = bool(before) and not before.isspace() and bool(plain) and not plain[0].isspace()
     if kind == NOTE:
-        is_bare = "[" not in before + plain and (is_glued or (before.isspace() and plain.isdigit()))
+        is_bare = (
+            "[" not in before + plain
+            and before != "("
+            and (is_glued or (before.isspace() and plain.isdigit()))
+        )
         return f"{mark_signs('[')}{text.strip()}{mark_signs(']')}" if is_bare else text
     sign = ""
     if is_glued and kind == LOWERED:
@@ -112,7 +118,8 @@ def gap_between(before: Node | str, after: Node | str, is_glued: bool, in_cell: 
             return ", " if len(tags) == 1 else " "
         if are_parts(*elements):
             return " "
-    is_apart = any(
+    are_words = all(re.search(r"\w", text_of(node)) for node in elements)  # not signs of code
+    is_apart = are_words and any(
         node.tag == "label" or not words_of(node).isdisjoint(APART_WORDS) for node in elements
     )
     is_box = any(node.tag == "img" or node.tag in BLOCKS for node in elements)

@@ -151,13 +151,15 @@ class MarkdownWriter:
         if node.tag in ("div", "td") and is_code_box(node):
             return self.code_block(node)
         writer = BLOCK_WRITERS.get(node.tag, MarkdownWriter.blocks)
-        return self.tab_label(node) + writer(self, node)
+        blocks = writer(self, node)
+        if not (label := self.tab_label(node)):
+            return blocks
+        return [f"**{label}**", *(blocks[1:] if blocks[:1] == [label] else blocks)]
 
-    def tab_label(self, node: Node) -> list[str]:
-        """Return the label of the element's tab as a bold line, if the element has a tab."""
+    def tab_label(self, node: Node) -> str:
+        """Return the label of the element's tab on one line, or "" if the element has no tab."""
         text = self.line(shown_children(node.label)) if node.label else ""
-        text = " ".join(write_scripts(text).replace(BREAK, " ").split())
-        return [f"**{text}**"] if text else []
+        return " ".join(write_scripts(text).replace(BREAK, " ").split())
 
     def one_line(self, node: Node) -> tuple[list[str], str]:
         """Return the blocks of a heading or term, and their text on one line.

@@ -128,12 +128,14 @@ LINK_ACTIONS = name_set("pin print save share")  # of links that go to no other 
 _ACTION_ADDRESS = r"(?i)#?$|javascript:|.{0,200}(?:pinterest|/pin/|print)"
 ACTION_TAGS = name_set("a div p span label")
 CONTROL_WORDS = name_set("srclink src viewcode edit editsection anchor headerlink permalink")
+_REQUEST = r"(?i)(?:get|put|post|patch|delete|head|options|trace) ?/"  # HTTP method and path
 INLINE_BOXES = name_set("span b small sup")
 MAX_CONTROL, MAX_ACTION = 40, 50  # characters of an action's text
 MAX_NEAR = 4  # elements around a link to search for code
 # A URL of source code: a source folder, a view or a line.
 _SOURCE_ADDRESS = (
-    r"(?i)(?:^|/)_?(?:src|sources?|blob|edit|viewcode|_modules)/|#L\d|[-_]source\.html"
+    r"(?i)(?:^|/)_?(?:src|sources?|blob|edit|viewcode|_modules)/|#L(?:ine)?(?:number)?-?\d"
+    r"|[-_]source\.html"
 )
 # Words in requests for consent, in the most common languages of web pages.
 CONSENT_WORDS = (
@@ -193,7 +195,9 @@ def element_rule(node: Node, page: PageTree) -> str:
         return "control"
     if attributes and is_hidden(attributes) and not (is_opened(node, page) or is_label(node)):
         return "slide" if is_slide(node) else "hidden"
-    if attributes.get("role") in LANDMARKS or is_site_header(node):
+    role = attributes.get("role")
+    is_box = role == "alert" and page.is_documentation  # a warning in the text
+    if (role in LANDMARKS and not is_box) or is_site_header(node):
         return "landmark"
     has_names = ("class" in attributes or "id" in attributes) and tag not in NAMED_CONTENT
     rule = name_rule(node, page) if has_names else ""
@@ -223,6 +227,8 @@ def is_in_text(node: Node) -> bool:
     if node.tag in TABLE_AND_TERMS:  # in a table for page layout, cells have blocks
         cells = children_of(node) if node.tag == "tr" else [node]
         return not any(cell.has_block for cell in cells)
+    if node.parent and node.parent.tag == "sup":  # the number of a note
+        node = node.parent
     siblings = node.parent.children[:MAX_BEGINNING] if node.parent else []
     others = [child for child in siblings if child is not node]
     if node.tag == "li":
@@ -276,9 +282,24 @@ def never_content(node: Node, page: PageTree) -> bool:
     # Forums put their threads into one big noscript element for clients without JavaScript.
     crawler_copy = node.tag == "noscript" and node.chars > 0.4 * page.text_chars
     # A question whose answer a click unfolds may be a button inside a heading.
-    unfolds = node.tag == "button" and node.parent is not None and node.parent.tag in UNFOLDED
+    unfolds = node.tag == "button" and (
+        (node.parent is not None and node.parent.tag in UNFOLDED)
+        or (page.is_documentation and shows_text(node))
+    )
     is_open = node.tag == "dialog" and ("open" in node.attributes or node in page.unfolded)
     return not (crawler_copy or unfolds or is_open)
+
+
+def shows_text(button: Node) -> bool:
+    """Return whether a button of documentation shows text.
+
+    Examples are a request ("get /pens"), a response with its description, a folder above its files.
+    """
+    siblings = children_of(button.parent) if button.parent and button.parent.tag == "li" else []
+    inside = [child for box in children_of(button) for child in children_of(box)]
+    is_request = re.match(_REQUEST, text_beginning(button, MAX_CONTROL)) is not None
+    is_folder = len(siblings) > 1 and siblings[0] is button and siblings[1].tag in ("ul", "ol")
+    return is_request or is_folder or any(child.tag == "p" for child in inside)
 
 
 def is_note(node: Node, page: PageTree) -> bool:
@@ -444,8 +465,10 @@ def name_rule(node: Node, page: PageTree) -> str:
             continue
         if page.keeps_comments and rule == "byline" and node in page.comments:
             continue  # the author and time of a post
-        if rule == "byline" and not words.isdisjoint(PARAMETER_WORDS):
-            continue  # the type of a parameter
+        if rule == "byline" and (
+            not words.isdisjoint(PARAMETER_WORDS) or (page.is_documentation and own_heading(node))
+        ):
+            continue  # the type of a parameter; a section such as "Since" or "Example"
         if rule == "share" and "embed" in words:  # a quoted post is part of the article
             continue
         if rule == "consent" and not is_consent(node):

@@ -168,8 +168,8 @@ def names_of_target(mark: Node) -> list[str]:
     for node in (mark, *mark.children):
         if isinstance(node, Node):
             get = node.attributes.get
-            found += [get(name, "").lstrip("#") for name in NAMING]
             found.append(get("href", "").partition("#")[2])
+            found += [get(name, "").lstrip("#") for name in NAMING]
     return [name for name in found if name]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 
@@ -46,12 +47,15 @@ _HAS_FACTS = (
 _SAYS_ARTICLE = _IS_POSTING + r'|itemprop=["\']articleBody'  # documentation themes also declare it
 # Documentation generators, as in meta name="generator".
 _DOCUMENTATION_GENERATOR = (
-    r"(?i)^(?:made with love by )?(?:docutils|sphinx|mkdocs|zensical|docusaurus|vitepress|vuepress"
+    r"(?i)(?:made with love by )?(?:docutils|sphinx|mkdocs|zensical|docusaurus|vitepress|vuepress"
     r"|mdbook|javadoc|rustdoc|doxygen|asciidoc|docbook|makeinfo|texi2|gitbook|bookdown|antora"
     r"|pdoc|typedoc|starlight|nextra|docfx|yard|exdoc|jsdoc|scaladoc|dokka|haddock|ocamldoc|odoc"
-    r"|dartdoc|gi-docgen|mintlify|pydoctor|groff)"
+    r"|dartdoc|gi-docgen|mintlify|pydoctor|groff|esdoc)"
 )
+# The generator's credit in a footer: "Generated using TypeDoc".
+_CREDIT = r"(?i)\b(?:generated|created|built|made) (?:by|with|using) (.{1,60})"
 _WIKI = r"(?i)mediawiki|dokuwiki"  # wiki pages are documentation unless they declare an article
+MAX_CREDIT = 300  # characters of a footer to search for the credit
 MAX_HEADING_CHARS = 200  # characters of a heading and its id to compare
 MIN_ANCHORS = 2  # headings that can be linked to
 MIN_CODE = 3  # code blocks, code spans and terms needed in addition to such headings
@@ -145,13 +149,17 @@ class PageTree:
         """Return the content of the page's generator meta element, or "".
 
         If there are several, such as Astro and its theme, documentation generators come first.
+        JSDoc and TypeDoc name themselves only in the footer.
         """
         names = [
             node.attributes.get("content", "")
             for node in self.nodes
             if node.tag == "meta" and node.attributes.get("name", "").lower() == "generator"
         ]
-        known = (name for name in names if re.match(_DOCUMENTATION_GENERATOR, name))
+        ends = (text_beginning(node, MAX_CREDIT) for node in self.nodes if node.tag == "footer")
+        signed = (found[1] for end in ends if (found := re.search(_CREDIT, end)))
+        named = itertools.chain(names, signed)
+        known = (name for name in named if re.match(_DOCUMENTATION_GENERATOR, name))
         return next(known, "".join(names[:1]))
 
     def looks_like_documentation(self) -> bool:

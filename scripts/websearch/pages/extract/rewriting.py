@@ -83,6 +83,7 @@ def rewrite(nodes: list[Node]) -> list[Node]:
     nodes = write_breaks(place_streamed(nodes))
     rewrite_roles(nodes)
     write_plainly(nodes)
+    nodes = lift_tables(nodes)
     mark_code(nodes)
     found: dict[str, list[Node]] = {kind: [] for kind in REWRITERS}
     boxes: list[Node] = []
@@ -135,6 +136,49 @@ def is_panel_label(label: Node) -> bool:
     place = siblings.index(label) if label in siblings else 0
     near = siblings[place - 1 : place + 2] if place else []
     return len(near) == 3 and near[0].attributes.get("type") == "radio" and near[2].tag == "div"
+
+
+def lift_tables(nodes: list[Node]) -> list[Node]:
+    """Put tables in cells below the table around them; return the page's elements.
+
+    Both have names of columns. The name of the row becomes the label of what is lifted: the table
+    and the rest of the cell from the heading above it.
+    """
+    named = {node: names_columns(node) for node in nodes if node.tag == "table"}
+    lifted: dict[Node, list[Node]] = {}  # table -> what comes below it
+    for row in nodes if len(named) > 1 else ():
+        box = row.parent
+        outer = box.parent if box and box.tag == "tbody" else box
+        if row.tag != "tr" or not outer or not named.get(outer):
+            continue
+        name, *cells = children_of(row) or [row]
+        for cell in cells:
+            inside = children_of(cell)
+            tables = (index for index, child in enumerate(inside) if named.get(child))
+            if start := next(tables, None):
+                start -= inside[start - 1].tag in HEADINGS
+            if start is not None:
+                below = inside[start:]
+                below[0].label = name
+                lifted.setdefault(outer, []).extend(below)
+                gone = set(below)
+                cell.children = [child for child in cell.children if child not in gone]
+    for outer, below in lifted.items():
+        table = Node("table", outer.attributes, outer)
+        table.children, outer.children = outer.children, [table, *below]
+        outer.tag, outer.attributes = "div", {}
+        for box in (table, outer):
+            for child in children_of(box):
+                child.parent = box
+    return [nodes[0], *elements_below(nodes[0])] if lifted else nodes
+
+
+def names_columns(table: Node) -> bool:
+    """Return whether the first row of a table consists of several header cells."""
+    below = itertools.islice(elements_below(table), MAX_CELL_NODES)
+    first = next((part for part in below if part.tag == "tr"), None)
+    cells = children_of(first) if first else []
+    return len(cells) > 1 and all(cell.tag == "th" for cell in cells)
 
 
 def is_read_only_text(attributes: dict[str, str]) -> bool:

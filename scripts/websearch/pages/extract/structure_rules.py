@@ -16,6 +16,7 @@ from websearch.base.html_tree import (
     name_set,
 )
 from websearch.pages.extract.element_names import (
+    TAB_WORDS,
     has_hidden_class,
     is_hidden,
     is_unseen,
@@ -58,7 +59,6 @@ CORE_OF_OTHERS = (800, 0.6)
 MIN_PART = 500  # minimum characters of prose in a box after the core that is part of the text
 PART_SHARE = 0.4  # the same as a share of the core
 MAX_END = 200  # characters of prose in a box at the end of the core, such as an author's note
-TAB_WORDS = name_set("tab tabs")
 MAX_TABS = 30  # tabs per row; a longer row is something else
 MIN_COPY = 60  # minimum characters of a box that no page repeats on purpose
 OWN_WORDS = name_set("li dl table blockquote pre")  # tags that may repeat text on purpose
@@ -189,7 +189,7 @@ def label_panels(page: PageTree) -> None:
     Either the tabs refer to their panels, or the row is followed by one panel for each tab or by
     the panel of the selected tab.
     """
-    ids = {node.attributes["id"]: node for node in page.nodes if "id" in node.attributes}
+    ids = {node.attributes["id"]: node for node in page.nodes if node.attributes.get("id")}
     panel_of = {
         ids.get(node.attributes["aria-labelledby"]): node
         for node in page.nodes
@@ -289,7 +289,7 @@ def are_panels(targets: list[Node | None]) -> bool:
     is_opened = any(
         is_hidden(target.attributes) or has_hidden_class(target) or words_of(target) & TAB_WORDS
         for target in targets
-        if target
+        if target and target.tag not in HEADINGS
     )
     return is_opened and len(parents) == 1 and None not in parents
 
@@ -310,7 +310,7 @@ def tabs_of(row: Node, panel_of: Mapping[Node | None, Node]) -> list[Node]:
 def panels_after(row: Node, place: int, tabs: list[Node]) -> list[Node]:
     """Return the panels for a row of tabs: the elements after the row, or inside the next element.
 
-    Perhaps only the selected tab has a panel. Buttons without a role have panels of code.
+    Perhaps only the selected tab has a panel. Buttons without a role or name have panels of code.
     """
     siblings = row.parent.children if row.parent else []
     count = len(tabs)
@@ -321,7 +321,8 @@ def panels_after(row: Node, place: int, tabs: list[Node]) -> list[Node]:
     if len(panels) == 1:
         return panels
     tags = {panel.tag for panel in inside}
-    is_known = tabs[0].tag != "button" or "role" in tabs[0].attributes
+    is_named = "role" in tabs[0].attributes or not words_of(tabs[0]).isdisjoint(TAB_WORDS)
+    is_known = tabs[0].tag != "button" or is_named
     if len(inside) == count and len(tags) == 1 and (is_known or all(map(has_pre, inside))):
         return inside
     are_panels = set(after) <= set(panels) or all(map(has_pre, after))

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+from itertools import chain, islice
 
-from websearch.base.html_tree import HEADINGS, Node, children_of, name_set
+from websearch.base.html_tree import HEADINGS, Node, children_of, elements_below, name_set
+from websearch.pages.extract.element_names import words_of
+from websearch.pages.extract.name_rules import NOTE_WORDS
 from websearch.pages.extract.page_tree import collect_text
 
 TYPE_CHECKING = False
@@ -20,6 +23,7 @@ MAX_PLAIN_CELL = 1_500  # the same for a table without header cells and caption
 # Characters of the first cell and of all cells in a data table with one row.
 MAX_NAME, MAX_ROW = 60, 600
 PICTURES = name_set("i img span svg")
+MAX_IN_ROW = 100  # elements in the only row of a table
 MAX_BOXES = 4  # elements around the code in a cell
 
 
@@ -71,7 +75,7 @@ def is_data_table(node: Node, parts: list[Node]) -> bool:
     if (
         any(sum(span_of(cell, "colspan") for cell in row) > MAX_COLUMNS for row in rows)
         or any(cell.chars > longest for cell in cells)
-        or (len(rows) == 1 and not is_named_row(rows[0]))
+        or (len(rows) == 1 and (is_in_note(node) or not is_named_row(rows[0])))
         or any(map(is_code_row, rows))
         or (1 < len(rows) == span_of(rows[0][0], "rowspan") and not rows[0][0].chars)
     ):
@@ -91,14 +95,25 @@ def is_data_table(node: Node, parts: list[Node]) -> bool:
     return True
 
 
+def is_in_note(table: Node) -> bool:
+    """Return whether the box around a table is a note, whose label is in the first cell."""
+    return table.parent is not None and not words_of(table.parent).isdisjoint(NOTE_WORDS)
+
+
 def is_named_row(cells: list[Node]) -> bool:
-    """Return whether the only row of a table consists of a name and its values."""
+    """Return whether the only row of a table consists of a name and its values.
+
+    The name is text of its own cell, not the picture of a note, and the values have at most one
+    paragraph.
+    """
     pictures = [child for child in children_of(cells[0]) if child.tag in PICTURES]
     if pictures and not any(picture.chars for picture in pictures):
-        return False  # the label of a note
+        return False
     is_short = cells[0].chars <= MAX_NAME and sum(cell.chars for cell in cells) <= MAX_ROW
     is_filled = sum(bool(cell.chars) for cell in cells) > 1
-    return is_short and is_filled and not any(cell.has_block for cell in cells)
+    inside = islice(chain.from_iterable(map(elements_below, cells)), MAX_IN_ROW)
+    paragraphs = sum(node.tag == "p" for node in inside)
+    return is_short and is_filled and cells[0].own > 0 and paragraphs < 2
 
 
 def is_code_row(cells: list[Node]) -> bool:

@@ -10,7 +10,13 @@ from __future__ import annotations
 import re
 
 from websearch.base.html_tree import HEADINGS, Node, children_of, name_set, text_beginning
-from websearch.pages.extract.element_names import has_hidden_class, is_hidden, opens_by_click
+from websearch.pages.extract.element_names import (
+    TAB_WORDS,
+    has_hidden_class,
+    is_hidden,
+    opens_by_click,
+    words_of,
+)
 from websearch.pages.extract.page_tree import places
 
 TYPE_CHECKING = False
@@ -140,9 +146,8 @@ def is_question(control: Node) -> bool:
     parent = control.parent
     if control.tag != "button" or not parent or parent.tag in QUESTIONS or not is_text_part(parent):
         return False
-    if control.attributes.get("role") == "tab" or any(
-        isinstance(child, str) and child.strip() for child in parent.children
-    ):
+    is_tab = control.attributes.get("role") == "tab" or not words_of(control).isdisjoint(TAB_WORDS)
+    if is_tab or any(isinstance(child, str) and child.strip() for child in parent.children):
         return False
     text = text_beginning(control, MAX_LABEL)
     return (len(text.split()) > 1 or asks(control)) and not re.match(_MORE, text)
