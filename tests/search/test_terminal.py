@@ -179,24 +179,32 @@ class FirstLook(TerminalCase):
 
     def test_of_names_and_values_only_those_in_the_question_displace_other_tables(self) -> None:
         facts = "".join(f"| Fact {n} | of the club |\n" for n in range(12))
-        coaches = "".join(f"| Coach {n} | {1900 + n} |\n" for n in range(8))
+        coaches = "".join(f"| Coach {n} | {1900 + n} |\n" for n in range(6))
         text = f"| Head coach | Ada |\n| --- | --- |\n| Head coach | Ada |\n{facts}\n"
         text += f"## Head coaches\n\n| Name | Since | Club |\n| --- | --- | --- |\n{coaches}"
         shown = self.passages("head coach of the longest time", text)
-        self.assertIn("Coach 7  1907", shown)
+        self.assertIn("Coach 5  1905", shown)
         self.assertIn("Head coach  Ada", shown)
+        self.assertIn("\n   …\n", shown)  # other facts are omitted
+
+    def test_rows_of_the_page_s_subject_do_not_displace_the_sentence_that_answers(self) -> None:
+        facts = ("Date | 26 October", "Course | A street", "Weather | Sunny", "Third | Ada | Red")
+        table = "".join(f"| {fact} |\n" for fact in facts)
+        text = f"| 1986 Kettle Race | | |\n| --- | --- | --- |\n{table}\nBo won by a lap.\n"
+        shown = self.passages("who won the 1986 Kettle Race", text, "1986 Kettle Race")
+        self.assertIn("Race\n   https://a.example/\n   Bo won by a lap.\n", shown)
 
     def test_a_row_s_neighbors_count_if_the_question_asks_for_one(self) -> None:
-        page = PageText("| A | B | C |\n|---|---|---|\n" + "| a | b | c |\n" * 4, "")
+        page = PageText("| A | B | C |\n|---|---|---|\n" + "| aa | bb | cc |\n" * 4, "")
         for asked, last in (
-            ("what came after b", [1.0, 1.0, 1.0, 0.1]),
-            ("b", [0.2, 1.0, 0.3, 0.1]),
+            ("what came after bb", [1.0, 1.0, 1.0, 0.1]),
+            ("bb", [0.2, 1.0, 0.3, 0.1]),
         ):
             self.assertEqual(best_passages.by_row(page, [0.2, 1.0, 0.3, 0.1], asked), last)
 
-    def passages(self, question: str, text: str) -> str:
+    def passages(self, question: str, text: str, title: str = "A list") -> str:
         """Return what a person sees of a single result for a question."""
-        item = {"title": "A list", "url": "https://a.example/", "text": text}
+        item = {"title": title, "url": "https://a.example/", "text": text}
         view = terminal.View(is_full=False, params={"query": question})
         return plain(view.for_people({"ok": True, "results": [item]}, str))
 

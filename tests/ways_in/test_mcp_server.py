@@ -738,6 +738,7 @@ class End(McpCase):
         started = time.monotonic()
         self.assertEqual(client.close(), 0)
         self.assertLess(time.monotonic() - started, 1 + SLACK)
+        self.assertIn("input ended before the answer", client.receive()["error"]["message"])
 
     def test_end_of_input_lets_running_calls_answer(self) -> None:
         client = self.start(BRAVE_SEARCH_API_KEY="slow-" + CANARY)

@@ -7,6 +7,7 @@ each page before deciding to read more.
 from __future__ import annotations
 
 import re
+from collections import Counter
 
 from websearch.base.words import STOP_WORDS
 from websearch.markdown.inline import cells_of
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 # "[… 9 rows]", "[… 9 rows, 2 with 1887]", "[all 9 rows]".
 _COUNTED_GAP = re.compile(r"(?m)^[ |]*\[(?:…|all) [\d,]+ (?:row|line)s?(?:,[^\[\]\n]*)?\][ |]*\n?")
+MORE_ROWS = "\n| … |"  # after the rows of a table of which others are omitted
+ONLY_AROUND = 0.25  # share of its score that a row or item keeps if only its surroundings match
 FIRST_SIZE = 3  # space kept for each page that has no part yet
 _GAP = re.compile(r"(?m)^\[…\]\n?|\[(…)\]")  # replaces omitted text
 # A question about the rows next to the row that it names.
@@ -77,27 +80,41 @@ def best_passages(
 
 
 def by_row(page: PageText, scores: list[float], asked: str) -> list[float]:
-    """Return the scores of a page's units, corrected for table rows.
+    """Return the scores of a page's units, corrected for table rows and list items.
 
-    In a table of names and values, rows without a word of the questions score less if the
-    questions contain a name. If the questions ask for the row before or after another one, the
-    neighbors of the best row score as much as that row.
+    They also score by the words around them. An item or row scores less if neither it nor the
+    header and the heading above it contain a word of the questions that is not in the page's title;
+    in a table of names and values whose names contain words of the questions, if the row contains
+    none. If the questions ask for the row before or after another one, the neighbors of the best
+    row score as much as that row.
     """
-    words = re.compile("|".join(map(re.escape, query_words(asked))) or "$^", re.IGNORECASE)
+    words = query_words(asked)
+    about = query_words(page.title)
+    telling = pattern_of([word for word in words if word not in about] or words)
+    any_word = pattern_of(words)
     rows = {place: cells_of(page.of(unit)) for place, unit in enumerate(page.units)
             if unit.kind == "row"}  # fmt: skip
     named = {page.units[place].block for place, cells in rows.items()
-             if len(cells) == 2 and words.search(cells[0])}  # fmt: skip
+             if len(cells) == 2 and any_word.search(cells[0])}  # fmt: skip
     raised = list(scores)
-    for place in rows:
-        unit = page.units[place]
-        if unit.block in named and not words.search(page.of(unit)):
-            raised[place] /= 2
+    for place, unit in enumerate(page.units):
+        around = (unit, *unit.leads[-1:], *unit.frames)
+        is_other = unit.block in named and not any_word.search(page.of(unit))
+        if (place in rows and is_other) or (
+            unit.kind in ("row", "item")
+            and not any(telling.search(page.of(piece)) for piece in around)
+        ):
+            raised[place] *= ONLY_AROUND
     best = max(range(len(raised)), key=raised.__getitem__, default=0)
     for place in (best - 1, best + 1) if best in rows and re.search(_NEXT_TO, asked) else ():
         if place in rows and page.units[place].block == page.units[best].block:
             raised[place] = raised[best]
     return raised
+
+
+def pattern_of(words: list[str]) -> re.Pattern[str]:
+    """Return the pattern of any of the words, also inside longer ones; no words: of any text."""
+    return re.compile("|".join(map(re.escape, words)), re.IGNORECASE)
 
 
 def tells(unit: Piece, text: str) -> bool:
@@ -107,6 +124,7 @@ def tells(unit: Piece, text: str) -> bool:
 
 def shown_parts(page: PageText, chosen: dict[Piece, float]) -> str:
     """Return the chosen units of a page by block; the block with the highest score comes first."""
+    rows = Counter(unit.block for unit in page.units if unit.kind == "row")
     blocks: dict[int, list[Piece]] = {}
     for unit in sorted(chosen, key=lambda unit: -chosen[unit]):
         blocks.setdefault(unit.block, []).append(unit)
@@ -117,7 +135,8 @@ def shown_parts(page: PageText, chosen: dict[Piece, float]) -> str:
         pieces = sorted({*units, *terms, *frames}, key=lambda piece: piece.index)
         excerpt.shown = {piece.index for piece in pieces}
         text = _COUNTED_GAP.sub("", shown_text(excerpt, pieces))
-        parts.append(_MARKED_HEAD.sub("", _GAP.sub(r"\1", text)).strip("\n"))
+        text = _MARKED_HEAD.sub("", _GAP.sub(r"\1", text)).strip("\n")
+        parts.append(text + MORE_ROWS * (rows[units[0].block] > len(units)))
     return "\n\n".join(parts)
 
 

@@ -19,6 +19,7 @@ from websearch.base import calls
 from websearch.kit import error_markdown
 from websearch.ways_in import mcp_tools
 from websearch.ways_in.mcp_protocol import (
+    INTERNAL_ERROR,
     INVALID_REQUEST,
     MAX_MESSAGE,
     ProtocolError,
@@ -42,6 +43,9 @@ if TYPE_CHECKING:
 WORKERS = 8  # concurrent calls, most of which wait for the network
 READ_SIZE = 65_536  # bytes per read
 DRAIN_SECONDS = 1.0  # seconds for running calls at the end of input; clients send SIGTERM after 2
+INPUT_ENDED = (
+    "The input ended before the answer. Keep it open, or run: mcp_server.py call TOOL JSON"
+)
 
 
 class RunningCall:
@@ -73,12 +77,19 @@ class StdioServer:
         return ThreadPoolExecutor(WORKERS)
 
     def serve(self) -> None:
-        """Answer messages until the end of input; then wait a moment for running calls."""
+        """Answer messages until the end of input; then wait a moment for running calls.
+
+        Those that still run are answered with an error, because input from a pipe ends early.
+        """
         for line in read_lines(self.reading):
             self.receive(line)
         limit = time.monotonic() + DRAIN_SECONDS
         while self.calls and time.monotonic() < limit:
             time.sleep(0.01)
+        for request_id, call in list(self.calls.items()):
+            error = ProtocolError(INTERNAL_ERROR, INPUT_ENDED)
+            error.request_id = request_id
+            self.finish(call, error_message(error))
 
     def receive(self, line: bytes | None) -> None:
         """Answer a line of input; None: the line was too long."""
@@ -117,12 +128,17 @@ class StdioServer:
                 answer = answer_request(
                     call.request, lambda text, left: self.send_progress(call, text, left)
                 )
+        self.finish(call, answer)
+        with self.lock:
+            if self.calls.get(call.request.id) is call:
+                del self.calls[call.request.id]
+
+    def finish(self, call: RunningCall, answer: Message) -> None:
+        """Send the answer to a call that has none yet and was not cancelled."""
         with self.lock:
             if call.is_open:
                 call.is_open = False
                 self.write(encode_message(answer))
-            if self.calls.get(call.request.id) is call:
-                del self.calls[call.request.id]
 
     def cancel(self, request_id: object) -> None:
         """Stop a call and drop its answer; ignore ids of unknown or finished calls."""
