@@ -34,6 +34,7 @@ from tests.e2e.skill import PLACEHOLDER, ROOT
 from tests.fake_server.server import FakeServer
 from tests.fake_server.small_web import DOCUMENTS
 from tests.support import CannedServer, small_web_environment
+from websearch.kit import SETTLED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -230,8 +231,11 @@ def host_of(page: dict[str, Any]) -> str:
 def may_pass(page: dict[str, Any]) -> bool:
     """Return whether a document is an error that a further run tries to mend, as scale.md says."""
     details = page.get("details", {})
-    is_settled = details.get("kind") in ("refused", "unsupported", "invalid_input")
-    return not page["ok"] and not is_settled and details.get("status") not in (404, 410)
+    return (
+        not page["ok"]
+        and details.get("kind") not in SETTLED
+        and details.get("status") not in (404, 410)
+    )
 
 
 def difference(one: dict[str, str], other: dict[str, str]) -> str:

@@ -246,7 +246,8 @@ class OwnEngines(SearchApiCase):
         rows: tuple[tuple[Any, str], ...] = (
             ("{", "engines.json cannot be read"),
             ([], "the file must be an object"),
-            ({"brave": {}}, "'brave' cannot name an engine"),
+            ({"brave": {}}, "'brave' is a built-in name"),
+            ({"Acme": {}}, "'Acme' cannot name an engine"),
             ({"acme": 1}, "acme must be an object"),
             (self.row(url=None), "acme needs url"),
             (self.row(url="http://api.example.com/x"), "acme.url must use https"),

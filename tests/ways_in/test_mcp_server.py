@@ -314,7 +314,8 @@ class ListOfTools(SharedClient):
             with self.subTest(variables):
                 listed = self.start(**variables).request("tools/list")["result"]["tools"]
                 self.assertEqual([tool["name"] for tool in listed], names)
-                self.assertLessEqual(len(json.dumps(listed, separators=(",", ":"))), most)
+                size = len(json.dumps(listed, separators=(",", ":")))
+                self.assertLessEqual(size, most, "shorten a description")
 
     def test_alternative_required_arguments_are_in_the_description(self) -> None:
         (tool,) = [tool for tool in self.tools if tool["name"] == "web_search"]

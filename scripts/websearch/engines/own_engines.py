@@ -67,8 +67,11 @@ def mistake(place: str, problem: str, hint: str = "Correct the field.") -> Searc
 
 def own_engine(name: str, row: Any, taken: Collection[str]) -> Engine:
     """Return the engine in a row; raises SearchError, which names the field."""
-    if not re.fullmatch(r"[a-z][a-z0-9_]{1,30}", name) or name in taken:
-        raise mistake(quoted(name), "cannot name an engine", "Use lower case and a new name.")
+    if name in taken:
+        raise mistake(quoted(name), "is a built-in name", "Give your engine another name.")
+    if not re.fullmatch(r"[a-z][a-z0-9_]{1,30}", name):
+        hint = "Use lower case letters, digits and underscores; begin with a letter."
+        raise mistake(quoted(name), "cannot name an engine", hint)
     check_types(name, row)
     key = row.get("key", "")
     if key and not re.fullmatch(r"[A-Z][A-Z0-9_]*", key):

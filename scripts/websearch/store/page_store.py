@@ -36,8 +36,8 @@ LAST_RESULTS = "last results at a terminal"  # key of these results; answers hav
 CLAIM = "claim "  # prefix of the key for an answer that a caller is requesting
 MAX_STORE_BYTES = 256 * 1024 * 1024  # file size: about 10,000 pages with their index
 # The maximum age of stored data: callers pass max_age, and is_young applies it. Searches and briefs
-# use their ttl, unless force or stale is set; a read without ttl reuses parts of a page that its
-# client is reading; recall uses everything.
+# use their ttl, unless force or stale is set; a read reuses parts of a page that its client is
+# reading; recall uses everything.
 DEFAULT_TTL = "24h"
 PART_SECONDS = 3_600.0
 KEEP_SECONDS = 30 * 86_400.0  # older answers, pages and history entries are removed
