@@ -447,6 +447,13 @@ class Structures(unittest.TestCase):
             self.assertIn("\n\nTip\n\nInk is wet.", documentation(row.format(icon), links=True))
         self.assertIn("| Tip | Ink is wet. |", documentation(row.format("Tip")))
 
+    def test_an_item_of_a_list_is_text_although_it_is_named_as_a_category(self) -> None:
+        item = '<li><div class="CategoryTree"><a href="/{0}">{0} {1}</a> (2 C)</div></li>'
+        titles = (("Pens", "by color"), ("Inks", "of trees and of soot, by the year of their name"))
+        items = "".join(item.format(*title) for title in titles)
+        text = documentation(f"<h2>Subcategories</h2><ul>{items}</ul>")
+        self.assertIn("- Pens by color (2 C)\n- Inks of trees", text)
+
     def test_details_are_text_whatever_their_names(self) -> None:
         for name in ("dropdown card", "hide above-input", "menu"):
             html = f"<details class='{name}'><summary>Why?</summary><p>So.</p></details>"

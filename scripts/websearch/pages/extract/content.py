@@ -50,6 +50,7 @@ from websearch.pages.extract.name_rules import (
     MOST_PROSE_DEFAULT,
     NAME_RULES,
     SURE_RULES,
+    ancestors_near,
     element_rule,
     is_about_privacy,
     preference_boxes,
@@ -245,12 +246,19 @@ def is_plausible(node: Node, rule: str, page: PageTree) -> bool:
 
 
 def has_facts(byline: Node, page: PageTree) -> bool:
-    """Return whether a byline has a table, or the tags of documentation that are not links."""
+    """Return whether a byline has a table, or is text of documentation under the name of tags.
+
+    Tags are links, and not all the text of a list item.
+    """
     inside = [byline, *children_of(byline)]
     if any(child.tag == "table" for box in inside for child in children_of(box)):
         return True
     are_tags = words_of(byline).isdisjoint(NAME_RULES["byline"] - TAG_WORDS)
-    return page.is_documentation and are_tags and byline.link * 2 < byline.chars
+    is_item = byline.tag == "div" and any(
+        around.tag == "li" and around.chars == byline.chars for around in ancestors_near(byline)
+    )
+    is_text = is_item or byline.link * 2 < byline.chars
+    return page.is_documentation and are_tags and is_text
 
 
 def keep_more(page: PageTree, leniency: int) -> None:

@@ -103,8 +103,7 @@ def is_in_note(table: Node) -> bool:
 def is_named_row(cells: list[Node]) -> bool:
     """Return whether the only row of a table consists of a name and its values.
 
-    The name is text of its own cell, not the picture of a note, and the values have at most one
-    paragraph.
+    The name is not the picture of a note, and the values have at most one paragraph.
     """
     pictures = [child for child in children_of(cells[0]) if child.tag in PICTURES]
     if pictures and not any(picture.chars for picture in pictures):
@@ -113,7 +112,7 @@ def is_named_row(cells: list[Node]) -> bool:
     is_filled = sum(bool(cell.chars) for cell in cells) > 1
     inside = islice(chain.from_iterable(map(elements_below, cells)), MAX_IN_ROW)
     paragraphs = sum(node.tag == "p" for node in inside)
-    return is_short and is_filled and cells[0].own > 0 and paragraphs < 2
+    return is_short and is_filled and paragraphs < 2
 
 
 def is_code_row(cells: list[Node]) -> bool:
