@@ -145,6 +145,14 @@ class Filters(SearchApiCase):
 
 
 class Requests(SearchApiCase):
+    def test_a_request_asks_for_no_more_results_than_the_api_allows(self) -> None:
+        most = {"tavily": ("max_results", 20), "exa": ("numResults", 50), "kagi": ("limit", 50)}
+        for engine, (field, count) in most.items():
+            with self.subTest(engine):
+                self.use_key(engine)
+                self.search(engine, "sourdough", "-n", "50")
+                self.assertEqual(self.sent()[field], count)
+
     def test_each_filter_is_in_the_field_that_the_api_documents(self) -> None:
         days = ("--since", "2016-01-01..2016-03-01")
         rows: tuple[tuple[str, tuple[str, ...], dict[str, Any]], ...] = (

@@ -665,6 +665,14 @@ class Content(unittest.TestCase):
 class Markdown(unittest.TestCase):
     """Markdown that renders as the page does."""
 
+    def test_text_beyond_the_limit_is_cut_and_said(self) -> None:
+        for left, is_cut in ((8, True), (9, False)):
+            writer = markdown.MarkdownWriter()
+            writer.chars_left = left
+            found = content.find_content("<p>wind tide</p>")
+            self.assertEqual(writer.markdown(*found.parts), "wind tide"[:left])
+            self.assertIs(writer.cut, is_cut)
+
     def test_every_element_is_written_in_its_form(self) -> None:
         for html, expected in (
             ("<p>a <b>b</b> <em>c</em> <code>d</code> <del>e</del></p>", "a **b** *c* `d` ~~e~~"),
