@@ -1190,6 +1190,12 @@ class Numbers(unittest.TestCase):
                 )
                 self.assertEqual(not compared.missing(), is_there)
 
+    def test_a_scale_in_the_header_of_a_drafts_table_counts(self) -> None:
+        page = numbers.PageNumbers("u", "", "Belsund exported 813,200,000 tons.")
+        for head, missing in (("Exports (in millions)", []), ("Exports", ["813.2"])):
+            compared = numbers.ComparedNumbers("Belsund 813.2", head, [page], "en")
+            self.assertEqual(compared.missing(), missing)
+
     def test_long_sentence_is_shown_around_its_number(self) -> None:
         long = f"The bridge of Oslo, repaired by masons {'and smiths of the old guild ' * 12}"
         page = numbers.PageNumbers("u", "", f"{long} was 285 m long.\n\nA boat is 40 m long.")

@@ -81,13 +81,13 @@ class Outside(unittest.TestCase):
         data = (
             '<script type="application/ld+json">{"@type": "Event", "name": "Sale", "doorTime": '
             '"19:30", "location": {"name": "Kettle Hall", "url": "https://x.example.org/hall"}}'
-            '</script><script type="application/json">{"props": {"isOn": true, "seats": 431}}'
+            '</script><script type="application/json">{"props": {"isOn": true, "seats": [431, 17]}}'
             '</script><div itemscope><meta itemprop="duration" content="90 minutes"></div>'
         )
         for page_html, count in ((PAGE, 1), (PAGE.replace(PROSE, PROSE * 9), 0)):
             html = page_html.replace("</article>", f"</article>{data}")
             for query, value in (
-                ("seats", "props seats: 431"), ("location hall", "location name: Kettle Hall"),
+                ("seats", "props seats: 431"), ("seats", "props seats: 17"), ("location hall", "location name: Kettle Hall"),
                 ("duration", "duration: 90 minutes"),
             ):  # fmt: skip
                 page = read(html, query=query)["pages"][0]
