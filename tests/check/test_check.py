@@ -1193,7 +1193,8 @@ class Numbers(unittest.TestCase):
     def test_a_scale_in_the_header_of_a_drafts_table_counts(self) -> None:
         page = numbers.PageNumbers("u", "", "Belsund exported 813,200,000 tons.")
         for head, missing in (("Exports (in millions)", []), ("Exports", ["813.2"])):
-            compared = numbers.ComparedNumbers("Belsund 813.2", head, [page], "en")
+            text = "Belsund exported 813.2 tons"
+            compared = numbers.ComparedNumbers(text, head, [page], "en")
             self.assertEqual(compared.missing(), missing)
 
     def test_long_sentence_is_shown_around_its_number(self) -> None:
