@@ -87,7 +87,8 @@ class Outside(unittest.TestCase):
         for page_html, count in ((PAGE, 1), (PAGE.replace(PROSE, PROSE * 9), 0)):
             html = page_html.replace("</article>", f"</article>{data}")
             for query, value in (
-                ("seats", "props seats: 431"), ("seats", "props seats: 17"), ("location hall", "location name: Kettle Hall"),
+                ("seats", "props seats: 431"), ("seats", "props seats: 17"),
+                ("location hall", "location name: Kettle Hall"),
                 ("duration", "duration: 90 minutes"),
             ):  # fmt: skip
                 page = read(html, query=query)["pages"][0]
