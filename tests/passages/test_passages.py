@@ -508,6 +508,17 @@ class ManyPages(unittest.TestCase):
         text = "The ferry to the bay costs a lot.\n\nRain fell.\n\nThe ferry to the bay is $ 12."
         self.assertIn("12", texts_of(text, "how much is the ferry to the bay", 40))
 
+    def test_the_row_with_the_most_or_least_of_a_named_column_comes_first(self) -> None:
+        piers = [f"Pier {one}{other}" for one in "abcdef" for other in "uvwxyz"]
+        visitors = {pier: 200 + 7 * (n * 11 % 36) for n, pier in enumerate(piers)}
+        visitors |= {"Pier cw": 9_000, "Pier dz": 3}
+        rows = "".join(f"| {pier} | {count} |\n" for pier, count in visitors.items())
+        text = f"| Pier | Visitors |\n| --- | --- |\n{rows}"
+        for question in ("pier with the most visitors", "which pier has the fewest visitors"):
+            chosen = texts_of(text, question, 150)
+            self.assertIn("| Pier cw | 9000 |", chosen)
+            self.assertIn("| Pier dz | 3 |", chosen)
+
     def test_what_one_question_does_not_need_the_others_get(self) -> None:
         long = " ".join(self.day.format(day=day, place="bay", visitors=day) for day in range(90))
         texts = {"a": "The ferry leaves at noon.", "b": long}
