@@ -54,8 +54,6 @@ LIKE_WINDOWS = "windows" in (CHILD_ENVIRONMENT.get("PYTHONPATH") or "")
 # a process starts sooner. portability.py changes the interpreter by a module of `site`.
 PYTHON = (sys.executable, *(() if CHILD_ENVIRONMENT else ("-S",)))
 SLACK = 3.0  # seconds that a deadline may be late on a slow, busy machine
-# Processor seconds for hostile input: ten times what it takes, a fraction of a square's.
-WORK = 60.0
 PROCESS_TIMEOUT = 60.0  # seconds after which a process that hangs is a failure
 # The tail of a key that must be found nowhere; tests/tools/canary.py gives each run a new one.
 CANARY = os.environ.get("WEB_SEARCH_TEST_CANARY") or "canary-0123456789abcdef"

@@ -19,7 +19,7 @@ from urllib.parse import urlencode
 
 import web_search
 from tests.pages.fetch.test_archive import ArchiveCase
-from tests.support import SLACK, WORK, CannedCase, Run, call_main, new_folder, run_script
+from tests.support import SLACK, CannedCase, Run, call_main, new_folder, run_script
 from tests.ways_in.http_support import ServerProcess
 from websearch.base import matching
 from websearch.check import computed, draft, draft_numbers, numbers
@@ -1232,10 +1232,10 @@ class Numbers(unittest.TestCase):
             "A draft of 12 boats and \"so on ``x'' “y. ", "| 1 | 2 | 3 |\n|---|---|\n",
             "[s](https://x.y/z) “a b” and ", "“a b c d”. ", "12 (computed: 1 + 1) and 13, ",
         ):  # fmt: skip
-            started = time.process_time()
+            started = time.process_time()  # a busy machine does not count
             parts = draft.Draft(text * (400_000 // len(text)))
             parts.quotations(), parts.sentences(), parts.unclosed_lines()
-            self.assertLess(time.process_time() - started, WORK, text)
+            self.assertLess(time.process_time() - started, 10 + SLACK, text)
 
 
 class Compared(unittest.TestCase):

@@ -59,6 +59,7 @@ def best_passages(
     asked = " ".join(questions)
     scores = [by_row(page, own, asked) for page, own in zip(texts, scores, strict=True)]
     chosen: list[dict[Piece, float]] = [{} for _ in texts]
+    rows = [Counter(unit.block for unit in page.units if unit.kind == "row") for page in texts]
     shown, used = [""] * len(texts), [0] * len(texts)
     ranked = sorted(
         ((score, number, unit) for number, page in enumerate(texts)
@@ -70,7 +71,7 @@ def best_passages(
         own = texts[number].of(unit)
         if not is_first and (score < LEAST_SCORE or used[number] >= room or not tells(unit, own)):
             continue
-        text = shown_parts(texts[number], {**chosen[number], unit: score})
+        text = shown_parts(texts[number], {**chosen[number], unit: score}, rows[number])
         needed, waiting = size(text), sum(not units for units in chosen)
         left = total - sum(used) + used[number] - FIRST_SIZE * waiting
         if is_first or needed <= min(room, left):
@@ -98,12 +99,11 @@ def by_row(page: PageText, scores: list[float], asked: str) -> list[float]:
              if len(cells) == 2 and any_word.search(cells[0])}  # fmt: skip
     raised = list(scores)
     for place, unit in enumerate(page.units):
+        if unit.kind not in ("row", "item"):
+            continue
         around = (unit, *unit.leads[-1:], *unit.frames)
-        is_other = unit.block in named and not any_word.search(page.of(unit))
-        if (place in rows and is_other) or (
-            unit.kind in ("row", "item")
-            and not any(telling.search(page.of(piece)) for piece in around)
-        ):
+        is_other = place in rows and unit.block in named and not any_word.search(page.of(unit))
+        if is_other or not any(telling.search(page.of(piece)) for piece in around):
             raised[place] *= ONLY_AROUND
     best = max(range(len(raised)), key=raised.__getitem__, default=0)
     for place in (best - 1, best + 1) if best in rows and re.search(_NEXT_TO, asked) else ():
@@ -122,9 +122,11 @@ def tells(unit: Piece, text: str) -> bool:
     return unit.kind == "row" or bool(re.search(r"[^\W\d_]{2}", text))
 
 
-def shown_parts(page: PageText, chosen: dict[Piece, float]) -> str:
-    """Return the chosen units of a page by block; the block with the highest score comes first."""
-    rows = Counter(unit.block for unit in page.units if unit.kind == "row")
+def shown_parts(page: PageText, chosen: dict[Piece, float], rows: Counter[int]) -> str:
+    """Return the chosen units of a page by block; the block with the highest score comes first.
+
+    rows: the number of rows in each block that is a table.
+    """
     blocks: dict[int, list[Piece]] = {}
     for unit in sorted(chosen, key=lambda unit: -chosen[unit]):
         blocks.setdefault(unit.block, []).append(unit)

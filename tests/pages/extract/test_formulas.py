@@ -10,7 +10,7 @@ import time
 import tracemalloc
 import unittest
 
-from tests.support import WORK
+from tests.support import SLACK
 from websearch.pages.extract import formulas, markdown
 from websearch.reading import finding
 
@@ -141,7 +141,7 @@ class Bounds(unittest.TestCase):
         start = time.process_time()
         text = markdown_of(f"<p>x {formula} y</p>" * 300)
         self.assertEqual(text.count(r"$A=\pi r^2$"), 300)
-        self.assertLess(time.process_time() - start, WORK)
+        self.assertLess(time.process_time() - start, 2 * SLACK)
 
     def test_hostile_mathml_takes_little_time_and_memory(self) -> None:
         size = 5_000_000
@@ -154,7 +154,7 @@ class Bounds(unittest.TestCase):
                 with self.subTest((unit, page[:20])):
                     start = time.process_time()
                     markdown_of(page)
-                    self.assertLess(time.process_time() - start, WORK)
+                    self.assertLess(time.process_time() - start, 10 * SLACK)
 
     def test_a_long_formula_becomes_a_short_placeholder(self) -> None:
         page = f"<p>x <math>{'<mi>x</mi>' * 500_000}</math> y</p>"

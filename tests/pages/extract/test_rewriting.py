@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 import unittest
 
-from tests.support import WORK
+from tests.support import SLACK
 from websearch.pages.extract import markdown
 
 PROSE = "The wheel turns slowly in summer, because the brook has little water then. " * 2
@@ -193,7 +193,7 @@ class LineBreaks(unittest.TestCase):
         start = time.process_time()
         markdown_of('<div class="pre-wrap">' + "x\n" * 200_000 + "</div>")
         markdown_of("<style>" + ".a{white-space:" * 20_000 + "</style>")
-        self.assertLess(time.process_time() - start, WORK)
+        self.assertLess(time.process_time() - start, 4 * SLACK)
 
 
 class ShadowRoots(unittest.TestCase):
@@ -211,7 +211,7 @@ class ShadowRoots(unittest.TestCase):
         text = markdown_of(f"<x-card>{root}" * 90 + "<p>inside</p>" + "</x-card>" * 90)
         self.assertEqual(text, "inside")
         markdown_of(f"<x-card>{root * 1_500}</x-card>")
-        self.assertLess(time.process_time() - start, WORK)
+        self.assertLess(time.process_time() - start, 2 * SLACK)
 
 
 class StreamedParts(unittest.TestCase):
@@ -251,7 +251,7 @@ class StreamedParts(unittest.TestCase):
         self.assertIn("x", markdown_of(self.place(0) + chain))
         markdown_of(chain + self.place(0))
         markdown_of("".join(map(self.place, range(9_000))) + self.part(1, "x") * 9_000)
-        self.assertLess(time.process_time() - start, WORK)
+        self.assertLess(time.process_time() - start, 4 * SLACK)
 
 
 if __name__ == "__main__":

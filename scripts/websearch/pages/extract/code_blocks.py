@@ -101,10 +101,10 @@ def has_lines(node: Node) -> bool:
 def has_only_blocks(node: Node) -> bool:
     """Return whether all text in an element is in blocks."""
     shown = shown_children(node)
+    if not any(child.tag in BLOCKS for child in shown):
+        return False
     is_own = any(isinstance(child, str) and child.strip() for child in node.children)
-    return any(child.tag in BLOCKS for child in shown) and not (
-        is_own or any(child.chars and child.tag not in BLOCKS for child in shown)
-    )
+    return not (is_own or any(child.chars and child.tag not in BLOCKS for child in shown))
 
 
 def shown_children(node: Node) -> list[Node]:

@@ -253,12 +253,14 @@ def has_facts(byline: Node, page: PageTree) -> bool:
     inside = [byline, *children_of(byline)]
     if any(child.tag == "table" for box in inside for child in children_of(box)):
         return True
-    are_tags = words_of(byline).isdisjoint(NAME_RULES["byline"] - TAG_WORDS)
+    if not (
+        page.is_documentation and words_of(byline).isdisjoint(NAME_RULES["byline"] - TAG_WORDS)
+    ):
+        return False
     is_item = byline.tag == "div" and any(
         around.tag == "li" and around.chars == byline.chars for around in ancestors_near(byline)
     )
-    is_text = is_item or byline.link * 2 < byline.chars
-    return page.is_documentation and are_tags and is_text
+    return is_item or byline.link * 2 < byline.chars
 
 
 def keep_more(page: PageTree, leniency: int) -> None:

@@ -108,11 +108,13 @@ def split_formulas(node: Node) -> list[Node]:
             children.append(child)
             continue
         for place, part in enumerate(re.split(_DELIMITED, child)):
-            if place % 2:
-                formula = Node(FORMULA, {}, node)
-                formula.children = [formula_text(part, part.startswith("\\["))]
-                found.append(formula)
-            children.append(found[-1] if place % 2 else part)
+            if place % 2 == 0:
+                children.append(part)
+                continue
+            formula = Node(FORMULA, {}, node)
+            formula.children = [formula_text(part, part.startswith("\\["))]
+            found.append(formula)
+            children.append(formula)
     node.children = children
     return found
 

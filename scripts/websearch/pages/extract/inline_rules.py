@@ -28,9 +28,8 @@ EMPHASIS_MARKS = {
     "strike": "~~",
 }  # fmt: skip
 _STRUCK = r"(?i)text-decoration(?:-line)?\s{0,9}:[^;]{0,99}line-through"
-APART_WORDS = name_set(
-    "attributes badge label tag type verb version"
-)  # class words of separate labels
+# Class words of separate labels.
+APART_WORDS = name_set("attributes badge label tag type verb version")
 CELL_IMAGE_CHARS = 40  # characters of image text in a table cell, such as a flag or symbol
 # Boxes whose children are parts such as a name and a date, if they have no text of their own.
 PART_BOXES = name_set("a li div td dd section article summary figcaption footer")
@@ -118,10 +117,9 @@ def gap_between(before: Node | str, after: Node | str, is_glued: bool, in_cell: 
             return ", " if len(tags) == 1 else " "
         if are_parts(*elements):
             return " "
-    are_words = all(re.search(r"\w", text_of(node)) for node in elements)  # not signs of code
-    is_apart = are_words and any(
+    is_apart = any(
         node.tag == "label" or not words_of(node).isdisjoint(APART_WORDS) for node in elements
-    )
+    ) and all(re.search(r"\w", text_of(node)) for node in elements)  # not signs of code
     is_box = any(node.tag == "img" or node.tag in BLOCKS for node in elements)
     return " " if is_box or (is_apart and (len(elements) == 2 or is_glued)) else ""
 

@@ -312,9 +312,10 @@ def is_note(node: Node, page: PageTree) -> bool:
         return False
     is_named = not words_of(node).isdisjoint(NOTE_WORDS)
     get = node.attributes.get
-    siblings = node.parent.children[:MAX_SIBLINGS] if node.parent else []
-    if page.is_documentation and any(isinstance(one, Node) and one.tag == "p" for one in siblings):
-        return node.link * 2 < node.chars  # between paragraphs
+    if page.is_documentation and node.parent:
+        siblings = node.parent.children[:MAX_SIBLINGS]
+        if any(isinstance(one, Node) and one.tag == "p" for one in siblings):
+            return node.link * 2 < node.chars  # between paragraphs
     return is_named or get("role") in NOTE_ROLES or get("data-type") in BOOK_TYPES
 
 
@@ -333,7 +334,6 @@ def is_control(node: Node, page: PageTree) -> bool:
         in_code = any(around.tag in ("pre", "code") for around in ancestors_near(node))
         is_operator = in_code and words_of(node).isdisjoint(CONTROL_WORDS)
         return "#" in address and not (is_operator or is_whole_text(node))
-    parent = node.parent
     is_named = not words_of(node).isdisjoint(CONTROL_WORDS)
     is_beside = is_named and any(
         around.tag == "pre" or around.tag in HEADINGS for around in ancestors_near(node)
@@ -342,6 +342,7 @@ def is_control(node: Node, page: PageTree) -> bool:
         return False
     if is_named or address == "#" or re.search(_SOURCE_ADDRESS, address):
         return True
+    parent = node.parent
     while parent and parent.tag in INLINE_BOXES and parent.own == node.own:
         parent = parent.parent
     if not parent:

@@ -152,17 +152,9 @@ def lift_tables(nodes: list[Node]) -> list[Node]:
         if row.tag != "tr" or not outer or not named.get(outer):
             continue
         name, *cells = children_of(row) or [row]
-        for cell in cells:
-            inside = children_of(cell)
-            tables = (index for index, child in enumerate(inside) if named.get(child))
-            if start := next(tables, None):
-                start -= inside[start - 1].tag in HEADINGS
-            if start is not None:
-                below = inside[start:]
-                below[0].label = name
-                lifted.setdefault(outer, []).extend(below)
-                gone = set(below)
-                cell.children = [child for child in cell.children if child not in gone]
+        for below in filter(None, (take_from_table(cell, named) for cell in cells)):
+            below[0].label = name
+            lifted.setdefault(outer, []).extend(below)
     for outer, below in lifted.items():
         table = Node("table", outer.attributes, outer)
         table.children, outer.children = outer.children, [table, *below]
@@ -171,6 +163,21 @@ def lift_tables(nodes: list[Node]) -> list[Node]:
             for child in children_of(box):
                 child.parent = box
     return [nodes[0], *elements_below(nodes[0])] if lifted else nodes
+
+
+def take_from_table(cell: Node, named: dict[Node, bool]) -> list[Node]:
+    """Remove from a cell its first table with names of columns and all after it; return them.
+
+    A heading above the table goes with it. named: table -> whether it has names of columns.
+    """
+    inside = children_of(cell)
+    start = next((index for index, child in enumerate(inside) if named.get(child)), None)
+    if start is None:
+        return []
+    below = inside[start - (start > 0 and inside[start - 1].tag in HEADINGS) :]
+    gone = set(below)
+    cell.children = [child for child in cell.children if child not in gone]
+    return below
 
 
 def names_columns(table: Node) -> bool:
