@@ -178,7 +178,7 @@ def read_answer(
         text = harmless_markdown(text)
     own = content.fields
     if not text.strip():
-        message = f"{host_of(own['final_url'])} sent a page without any text."
+        message = f"{named_host(own['final_url'])} sent a page without any text."
         hint = "Open the page in a browser, or use another source."
         error = SearchError("unsupported", message, hint)
         raise ThinPageError(error, content.versions) if content.versions else error
@@ -207,7 +207,7 @@ def read_body(fetched: Fetched, params: dict[str, Any], deadline: float) -> Page
         if office := read_office(response.body, fetched.url, params, deadline):
             return office
     content_type = response.headers.get("content-type", "").lower()
-    check_binary(response.body, content_type, host_of(fetched.url))
+    check_binary(response.body, content_type, named_host(fetched.url))
     source, note = decode_page(response.body, content_type)
     if params.get("raw"):
         return PageContent(source, note=f"{RAW_NOTE} {note}".strip())
@@ -242,7 +242,7 @@ def read_text(
     return PageContent(text, {"title": heading[1] if heading else ""}, is_foreign=True)
 
 
-def host_of(url: str) -> str:
+def named_host(url: str) -> str:
     """Return the host of a page's URL for a message."""
     return host_and_port(url)[0] or "The file"
 
@@ -253,7 +253,7 @@ def read_html(html: str, fetched: Fetched, params: dict[str, Any]) -> PageConten
     Raises SearchError as check_content does.
     """
     if what := address_wall(fetched.url):
-        raise interstitial_error(host_of(fetched.url), what, fetched.response.status)
+        raise interstitial_error(named_host(fetched.url), what, fetched.response.status)
     if "ytInitialPlayerResponse" in html:
         from websearch.pages.sites.youtube import read_video
 

@@ -44,7 +44,7 @@ STATUSES = {
     "unsupported": 502, "http": 502, "internal": 500, "interrupted": 503,
 }  # fmt: skip
 # Status of an HttpError -> kind of failure (default: invalid_input).
-KINDS = {401: "auth", 403: "refused", 408: "timeout", 503: "provider"}
+STATUS_KINDS = {401: "auth", 403: "refused", 408: "timeout", 503: "provider"}
 
 OTHER_PAGES_HINT = "Web pages of other sites may not use this server."
 
@@ -55,7 +55,7 @@ class HttpError(SearchError):
     def __init__(
         self, status: int, message: str, hint: str = "", headers: dict[str, str] | None = None
     ) -> None:
-        kind = KINDS.get(status, "invalid_input")
+        kind = STATUS_KINDS.get(status, "invalid_input")
         super().__init__(kind, message, hint, retryable=status in (408, 503))
         self.status = status
         self.headers = headers or {}

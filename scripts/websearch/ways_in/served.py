@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from websearch.kit import Command, Document, Parameter, ProgressCallback
 
 LONG_LIST = 16  # choices; a flat schema omits longer lists, which appear in errors
-KINDS = {"int": "integer", "float": "number", "bool": "boolean"}  # other kinds accept text or lists
+# Kind of a parameter -> its JSON type; other kinds accept text or lists.
+JSON_TYPES = {"int": "integer", "float": "number", "bool": "boolean"}
 # Parameter of the HTTP API -> schema for its values.
 PAGES = "[1-9][0-9]{0,5}(-[1-9][0-9]{0,5})?"  # page numbers or ranges
 CONTROLS = r"\x00-\x1f\x7f-\x9f"  # refused by check_text, or separators of items
@@ -94,7 +95,7 @@ def parameter_schema(parameter: Parameter, flat: bool = False) -> dict[str, Any]
     flat: for models; only a short list of choices constrains text, and lists are comma-separated.
     """
     kind, choices = parameter["type"], list(parameter.get("choices", ()))
-    schema: dict[str, Any] = {"type": KINDS.get(kind, "string")}
+    schema: dict[str, Any] = {"type": JSON_TYPES.get(kind, "string")}
     if kind in ("int", "float"):
         schema |= {"minimum": parameter["min"], "maximum": parameter["max"]}
     elif flat:

@@ -38,7 +38,7 @@ EMPHASIS = name_set("strong b em i")
 CURRENCIES = ("$", "\u20ac", "\u00a3")
 MAX_PARTS = 12  # children of such a box
 LINES_WORDS = name_set("lines")  # class words of an element whose children are lines
-NOTE_WORDS = name_set("footnote noteref fnref footnoteref")  # class words of a link to a note
+NOTE_LINK_WORDS = name_set("footnote noteref fnref footnoteref")  # class words
 # One or more footnote numbers: "[3]", "a, b".
 NOTE_MARK = r"[\[(]?(?:[^\W_]{1,4}|[*\u2020\u2021])(?:, ?[^\W_]{1,4}){0,5}[\])]?"
 
@@ -153,7 +153,7 @@ def is_note_mark(node: Node, base: str) -> bool:
         near = [node.parent, *node.children]
         links = [link for link in near if isinstance(link, Node) and link.tag == "a"]
     elif node.tag == "a":
-        is_named = not words_of(node).isdisjoint(NOTE_WORDS)
+        is_named = not words_of(node).isdisjoint(NOTE_LINK_WORDS)
         links = [node] if is_named or node.attributes.get("role") == "doc-noteref" else []
     else:
         return False

@@ -12,7 +12,7 @@ from copy import copy
 
 from websearch.base.html_tree import BLOCKS, Node, name_set, text_beginning
 from websearch.pages.extract.element_names import is_hidden, words_of
-from websearch.pages.extract.inline_rules import NOTE_MARK, NOTE_WORDS
+from websearch.pages.extract.inline_rules import NOTE_LINK_WORDS, NOTE_MARK
 from websearch.pages.extract.page_tree import ancestors
 from websearch.pages.extract.structure_rules import shown
 
@@ -30,7 +30,7 @@ NOTE_TAGS = name_set("span small aside div section p")
 # Class words of a note directly after its reference; SIDE_WORDS are used only for notes.
 AFTER_WORDS = name_set("note fn tooltip tooltiptext popover footnotecontent footnotetext")
 SIDE_WORDS = name_set("sidenote marginnote footnote")
-MARK_WORDS = NOTE_WORDS | SIDE_WORDS
+MARK_WORDS = NOTE_LINK_WORDS | SIDE_WORDS
 # The text of a reference before its note, but not "i" or "?", which open explanations.
 _NUMBERED_MARK = r"\[?(?:\d{1,3}|[*\u2020\u2021\u00a7]{1,3}|[a-h])\]?|"
 # Rules that drop lists of sources and links; references to them are clear without their targets.

@@ -64,7 +64,7 @@ ROLE_TAGS = {
 NATIVE = CELLS | name_set("table tr thead tbody tfoot")
 SPEAKING = CELLS | name_set("ruby q template input ul ol")
 # Tag -> kind of an element that is always rewritten.
-KINDS = {"td": "cell", "th": "cell", "ul": "list", "ol": "list", "ruby": "ruby"}
+REWRITTEN_TAGS = {"td": "cell", "th": "cell", "ul": "list", "ol": "list", "ruby": "ruby"}
 ICONS = name_set("svg i span em b")
 CONTROLS = name_set("a button label summary nav") | HEADINGS
 NO_ICONS = name_set("a button img ul ol") | {STATE}  # begin an item but are not icons
@@ -90,8 +90,8 @@ def rewrite(nodes: list[Node]) -> list[Node]:
     for node in nodes:
         tag, attributes = node.tag, node.attributes
         if tag in SPEAKING:
-            if tag in KINDS:
-                found[KINDS[tag]].append(node)
+            if tag in REWRITTEN_TAGS:
+                found[REWRITTEN_TAGS[tag]].append(node)
             elif tag == "q" and node.parent:
                 found["quoting"].append(node.parent)
             elif tag == "input" and attributes.get("type", "").lower() == "checkbox":

@@ -55,7 +55,7 @@ CHARACTERS = {
     "tab": " ", "br": "\n", "cr": "\n", "noBreakHyphen": "\u2011", "ptab": " ",
 }  # fmt: skip
 # Kinds of styles, by English names, which files in all languages contain.
-KINDS = {
+STYLES = {
     "title": "title$",
     "quote": "(?:intense )?quote$|quotations?$|block ?text$",
     "code": "html preformatted|preformatted|source ?code|code(?: ?block)?$|verbatim|plain ?text$",
@@ -64,7 +64,7 @@ _LINK_FIELD = r'\s*HYPERLINK\s+(?:\\[nt]\s+)*"([^"]+)"(?:\s+\\l\s+"([^"]+)")?'
 
 
 class Style(NamedTuple):
-    """A style. heading: its level from 1, or 0 for no heading; kind: a key of KINDS, or ""."""
+    """A style. heading: its level from 1, or 0 for no heading; kind: a key of STYLES, or ""."""
 
     heading: int = 0
     kind: str = ""
@@ -195,7 +195,7 @@ class WordReader:
             inherited = "" if base.kind == "title" else base.kind  # subtitles and authors
             self.styles[style_id] = Style(
                 int(heading[1]) if heading else (level + 1) % (BODY_LEVEL + 1) or base.heading,
-                next((kind for kind, names in KINDS.items() if re.match(names, name)), inherited),
+                next((kind for kind, names in STYLES.items() if re.match(names, name)), inherited),
                 base.numbering if numbers is None
                 else (value(numbers, "numId"), value(numbers, "ilvl")),
                 is_on(look, "vanish") if is_set else base.is_hidden,

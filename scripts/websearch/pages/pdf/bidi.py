@@ -19,7 +19,7 @@ OPENING, CLOSING = "([{<«", ")]}>»"
 MIRRORED = str.maketrans(OPENING + CLOSING, CLOSING + OPENING)
 WORD_GAP = 0.16  # font sizes between the glyphs of different words
 RIGHT, LEFT, NUMBER, SEPARATOR, SIGN, MARK, NEUTRAL = "R", "L", "N", "S", "T", "M", ""
-KINDS = {
+DIRECTIONS = {
     "R": RIGHT, "AL": RIGHT, "L": LEFT, "EN": NUMBER, "AN": NUMBER, "ES": SEPARATOR,
     "CS": SEPARATOR, "ET": SIGN, "NSM": MARK,
 }  # fmt: skip
@@ -74,7 +74,7 @@ def kind_of(text: str) -> str:
     """Return the kind of a glyph's text: the kind of its first letter or digit."""
     kind = NEUTRAL
     for character in text:
-        kind = KINDS.get(unicodedata.bidirectional(character), NEUTRAL)
+        kind = DIRECTIONS.get(unicodedata.bidirectional(character), NEUTRAL)
         if kind in (RIGHT, LEFT, NUMBER):
             break
     return kind
