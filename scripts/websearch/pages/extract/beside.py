@@ -199,7 +199,8 @@ class BesideText:
                 reasons[node] == "end of the page"
                 or (0 < self.links[node] <= MAX_NEIGHBORS and links_to_neighbors(node))
             )
-            is_empty = not node.chars and node.tag != "br"
+            # An empty cell keeps the next cells below their headers; an empty row goes whole.
+            is_empty = not node.chars and node.tag != "br" and node.tag not in CELLS
             if is_empty or is_frame or (is_doubtful and node not in self.values):
                 node.dropped = "menu"
 
