@@ -22,6 +22,7 @@ from websearch.pages.extract.element_names import (
     is_unseen,
     words_of,
 )
+from websearch.pages.extract.page_data import VALUE
 from websearch.pages.extract.page_tree import (
     MIN_ARTICLE_PROSE,
     TEXT_BLOCKS,
@@ -29,6 +30,7 @@ from websearch.pages.extract.page_tree import (
     ancestors,
     look_of,
     places,
+    text_of,
 )
 from websearch.pages.extract.unfolding import is_only_child
 
@@ -441,25 +443,33 @@ def drop_copies(page: PageTree, content: Node) -> None:
     """Drop boxes with the same text as an earlier box and, in a thread, quotations from its posts.
 
     Pages contain copies for different screen sizes, and carousels copy their first and last boxes.
+    Equal short boxes with a value in two cards that look alike are facts, such as a price. With
+    links, as around an author, they are facts next to prose; elsewhere they are slides.
     """
     if page.is_documentation:
         return  # parameters, notes and whole sections are the same for similar functions
     below = shown(page, content)
     keys = text_keys([content, *below])
-    seen: set[int] = set()
+    seen: dict[int, Node] = {}  # key -> the element around the first box with this text
     inside = {content}
     for node in below:
-        if node.parent not in inside or (node.tag in OWN_WORDS and not page.is_thread):
+        around = node.parent
+        if not around or around not in inside or (node.tag in OWN_WORDS and not page.is_thread):
             continue
         # The author's name above several posts is not a copy.
         is_quotation = node.tag in BLOCKS and (node.prose > 0 or node.chars > MAX_TEASER)
         is_box = is_quotation if page.is_thread else node.has_block
         # An element that contains only a box counts as that box.
-        if is_box and node.chars >= MIN_COPY and keys[node] != keys[node.parent]:
-            if keys[node] in seen:
+        if is_box and node.chars >= MIN_COPY and keys[node] != keys[around]:
+            first = seen.get(keys[node], around)
+            is_twin = first is not around and look_of(first) == look_of(around)
+            is_card = is_twin and not page.is_thread
+            is_short = node.chars <= MAX_END and VALUE.search(text_of(node)) is not None
+            is_named = not node.link or around.prose - node.prose >= MIN_ARTICLE_PROSE
+            if keys[node] in seen and not (is_card and is_short and is_named):
                 node.dropped = "copy"
                 continue
-            seen.add(keys[node])
+            seen[keys[node]] = first
         inside.add(node)
     page.spread()
 
