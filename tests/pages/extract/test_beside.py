@@ -248,6 +248,11 @@ class Beside(unittest.TestCase):
         page = read(html, article)
         self.assertNotIn("Mira Holt", page.text)
         self.assertIn("Mira Holt, 4 May 2026", page.outside)
+        for name in ("page page-id-7", "single single-product"):  # WordPress; both are not posts
+            self.assertIn("Mira Holt", read(html, f"{article}<body class='{name}'>").text)
+            posting = '<script type="application/ld+json">{"@type": "NewsArticle"}</script>'
+            page = read(html, f"{article}{posting}<body class='{name}'>")
+            self.assertNotIn("Mira Holt", page.text)
 
     def test_frames_of_documentation_are_not_kept(self) -> None:
         links = (

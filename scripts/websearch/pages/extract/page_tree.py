@@ -34,11 +34,16 @@ _LINKED_DATA = r"@context\W{1,9}https?://schema\.org"
 MAX_DATA_START = 200  # characters of an element to examine for data
 MIN_DATA, MAX_DATA = 100, 100_000  # characters of other data; shorter data may be an example
 # Declarations of articles: schema.org types, Open Graph, microdata.
-_IS_POSTING = (
+_HAS_POSTING = (
     r'(?i)"@type"\s{0,9}:\s{0,9}\[?\s{0,9}"(?:News|Blog|Tech|Scholarly|Report|Reportage|Opinion|Social)?'
-    r'(?:Article|MediaPosting|Posting)"|property=["\']?og:type["\']? content=["\']?article'
+    r'(?:Article|MediaPosting|Posting)"'
+)
+_IS_POSTING = _HAS_POSTING + (
+    r'|property=["\']?og:type["\']? content=["\']?article'
     r'|content=["\']article["\'] property=["\']og:type'
 )
+# Body classes of WordPress pages that are not posts; its plugins give them the type "article" too.
+_IS_PAGE = r"(?:^|\s)(?:page-id-\d+|single-product)(?:\s|$)"
 # schema.org types of pages whose facts are in boxes; blogs also declare recipes as articles.
 _HAS_FACTS = (
     r'"@type"\s{0,9}:\s{0,9}\[?\s{0,9}"(?:Recipe|HowTo|Product|Event|JobPosting|FAQPage|QAPage'
@@ -107,7 +112,9 @@ class PageTree:
             )
         )
         self.is_article = says_article and not (self.is_thread or self.is_documentation)
-        is_whole = self.is_article or self.is_documentation
+        is_page = re.search(_IS_PAGE, self.root.attributes.get("class", "")) is not None
+        is_page = is_page and not re.search(_HAS_POSTING, signs)
+        is_whole = self.is_documentation or (self.is_article and not is_page)
         self.shows_beside = not is_whole or bool(re.search(_HAS_FACTS, signs))
         self.is_plain = not self.is_article and self.names_little()
         self.keeps_comments = self.has_readers_comments = False
