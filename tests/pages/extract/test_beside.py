@@ -236,6 +236,15 @@ class Beside(unittest.TestCase):
         ).text
         self.assertIn("Hemp ropes for the boats\n\n7 € a meter\n\nFlax ropes for", text)
 
+    def test_a_price_with_the_name_of_an_advertisement_stays_with_its_product(self) -> None:
+        for name in ("price-promo", "ad-price", "price-tag"):
+            cards = "".join(
+                f"<div>{rope} for the boats<div class={name}>{price} crowns now</div></div>"
+                for rope, price in (("Hemp ropes", 107), ("Flax ropes", 209))
+            )
+            text = read("", after=f"{cards}<p>Longer ropes are made to order.</p>").text
+            self.assertRegex(text, "Hemp ropes for the boats\\s+107 crowns now\\s+Flax ropes")
+
     def test_menus_and_unseen_parts_are_not_kept(self) -> None:
         for name, (html, word) in UNSEEN.items():
             with self.subTest(name):

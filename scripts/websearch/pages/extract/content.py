@@ -234,6 +234,8 @@ def is_plausible(node: Node, rule: str, page: PageTree) -> bool:
         return True
     if not page.is_article and node.chars > LARGEST.get(rule, node.chars):
         return False
+    if rule in LARGEST and "price" in words_of(node) and VALUE.search(text_of(node)):
+        return False  # a promotional price or a price tag, not an advertisement or the tags of a post
     if page.is_documentation and rule == "sidebar" and node.prose and node.link * 2 < node.chars:
         return False  # a note
     if page.is_article and rule == "related" and node.prose and not node.link:
