@@ -1890,7 +1890,10 @@ def error_markdown(document: Document) -> str:
     """Return an error document as Markdown. "Nothing found" is an answer, not an error."""
     kind = document["details"]["kind"]
     head = "**Nothing found:**" if kind == "no_results" else f"**Error ({kind}):**"
-    return f"{head} {make_harmless(document['error'])}\n\n{error_advice(document)}".strip()
+    # A quoted value keeps its markup, which a space breaks.
+    parts = re.split(r"('[^'\n]{1,200}['…])", document["error"])
+    parts[1::2] = (re.sub(r"<(?=[a-zA-Z/!?])|\](?=[(\[])", r"\g<0> ", part) for part in parts[1::2])
+    return f"{head} {make_harmless(''.join(parts))}\n\n{error_advice(document)}".strip()
 
 
 def error_advice(document: Document) -> str:
