@@ -1530,6 +1530,7 @@ MIN_TIMEOUT, DEFAULT_TIMEOUT = 0.1, 30.0  # seconds for a whole call, including 
 LEAST_MAX_CHARS = 500  # minimum on the command line and over HTTP: less has no space for answers
 DEFAULT_MAX_CHARS = 9_000  # agents truncate output near 12,000; this leaves space for theirs
 MAX_INPUT_BYTES = 1_000_000  # of a file or standard input; longer input is a mistake
+MAX_COMPOSED = 8_000  # characters of a query in which letters and accents are joined
 MAX_LANGUAGE = 35  # characters of a language tag (RFC 5646, 4.4.1)
 TRUE_WORDS, FALSE_WORDS = ("true", "1", "yes", "on"), ("false", "0", "no", "off")
 NOT_GIVEN = ("", "[]", "null", "None", "undefined")  # models write these in place of omitted values
@@ -1751,6 +1752,11 @@ def check_text(parameter: Parameter, value: object) -> str:
         error = wrong_value(parameter, value, "text without control characters")
         error.hint = "Write each letter itself, such as å, not a code for it."
         raise error
+    if parameter["name"] in ("query", "queries") and not text.isascii():
+        import unicodedata
+
+        # macOS decomposes letters; the time grows with the square of a run of accents.
+        text = unicodedata.normalize("NFC", text) if len(text) <= MAX_COMPOSED else text
     if parameter.get("searched") and re.fullmatch(r"(?i)https?://\S+", text):
         error = wrong_value(parameter, value, "words to search for")
         error.hint = "To read this page, use read_page. To search for its URL, add a word."
@@ -3170,10 +3176,16 @@ def decompressed(body: bytes, limit: int, formats: Sequence[int] = (31,)) -> tup
 
 
 def proxies() -> dict[str, str]:
-    """Return the environment's proxies by scheme; ALL_PROXY is for schemes that have none."""
+    """Return the environment's proxies by scheme; ALL_PROXY is for schemes that have none.
+
+    As in curl, the scheme of an address is http by default. Copied quotation marks are dropped.
+    """
     import urllib.request
 
-    named = urllib.request.getproxies()
+    named = {}
+    for scheme, value in urllib.request.getproxies().items():
+        if scheme != "no" and (address := value.strip("\"' /")):
+            named[scheme] = address if "://" in address else f"http://{address}"
     return {**(dict.fromkeys(("http", "https"), named["all"]) if "all" in named else {}), **named}
 
 
@@ -3210,7 +3222,6 @@ def transport_error(error: Exception, host: str, is_local: bool) -> SearchError:
     """Return the error for a failed exchange, without its text, which may quote key and URL."""
     import socket
     import ssl
-    import urllib.request
 
     if isinstance(error, SearchError):
         return error
@@ -3227,12 +3238,12 @@ def transport_error(error: Exception, host: str, is_local: bool) -> SearchError:
     }
     what = f"The connection to {host} broke ({type(reason).__name__})."
     what = next((text for kind, text in kinds.items() if isinstance(reason, kind)), what)
-    named = {} if is_local else urllib.request.getproxies()
-    scheme = next((scheme for scheme in ("https", "all") if named.get(scheme)), "")
+    named = {} if is_local else proxies()
     # http.client's words for a proxy's answer to CONNECT
     tunnel = re.match(r"Tunnel connection failed: (\d{3})\b", str(reason)[:100])
-    if scheme:
-        proxy = hide_credentials(named[scheme])
+    if address := named.get("https"):
+        scheme = "all" if address == named.get("all") else "https"
+        proxy = hide_credentials(address)
         hint = f"{hint} {scheme}_proxy is {quoted(proxy)}; Python needs an address "
         hint += "such as http://proxy.example:8080, with user:password@ if it asks for a login."
         what = f"The proxy {proxy} refused to connect to {host} ({tunnel[1]})." if tunnel else what

@@ -626,8 +626,8 @@ class CommandLine(SiteCase):
             with self.subTest(text):
                 planned = call_main(command, text, "--dry-run").document["request"]
                 self.assertEqual(planned["url"], expected)
-        run = call_main(command, "<ftp://a.org>", "--md")
-        self.assertIn("'< ftp://a.org>' is not an http", run.stdout.decode())
+        run = call_main(command, "`<b>`", "--md")
+        self.assertIn("'< b>' is not an http", run.stdout.decode())
 
     def test_bad_values_are_reported_with_allowed_values(self) -> None:
         for words, name in (
