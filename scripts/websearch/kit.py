@@ -335,7 +335,7 @@ MIN_TIMEOUT, DEFAULT_TIMEOUT = 0.1, 30.0  # seconds for a whole call, including 
 LEAST_MAX_CHARS = 500  # minimum on the command line and over HTTP: less has no space for answers
 DEFAULT_MAX_CHARS = 9_000  # agents truncate output near 12,000; this leaves space for theirs
 MAX_INPUT_BYTES = 1_000_000  # of a file or standard input; longer input is a mistake
-MAX_COMPOSED = 8_000  # characters of a query in which letters and accents are joined
+MAX_COMPOSED = 8_000  # characters of a query whose letters and accents are joined
 MAX_LANGUAGE = 35  # characters of a language tag (RFC 5646, 4.4.1)
 TRUE_WORDS, FALSE_WORDS = ("true", "1", "yes", "on"), ("false", "0", "no", "off")
 NOT_GIVEN = ("", "[]", "null", "None", "undefined")  # models write these in place of omitted values
@@ -557,11 +557,7 @@ def check_text(parameter: Parameter, value: object) -> str:
         error = wrong_value(parameter, value, "text without control characters")
         error.hint = "Write each letter itself, such as å, not a code for it."
         raise error
-    if parameter["name"] in ("query", "queries") and not text.isascii():
-        import unicodedata
-
-        # macOS decomposes letters; the time grows with the square of a run of accents.
-        text = unicodedata.normalize("NFC", text) if len(text) <= MAX_COMPOSED else text
+    text = composed(text) if parameter["name"] in ("query", "queries") else text
     if parameter.get("searched") and re.fullmatch(r"(?i)https?://\S+", text):
         error = wrong_value(parameter, value, "words to search for")
         error.hint = "To read this page, use read_page. To search for its URL, add a word."
@@ -586,6 +582,18 @@ def check_text(parameter: Parameter, value: object) -> str:
         message = f"{parameter['name']} must be a code, not {quoted(value)}."
         raise SearchError("invalid_input", message, f"Did you mean {meant}?")
     raise wrong_value(parameter, value, "one of " + ", ".join(choices))
+
+
+def composed(text: str) -> str:
+    """Return a query with each letter and its accents as one character; macOS separates them.
+
+    A long text is unchanged: the time grows with the square of a run of accents.
+    """
+    if text.isascii() or len(text) > MAX_COMPOSED:
+        return text
+    import unicodedata
+
+    return unicodedata.normalize("NFC", text)
 
 
 def check_dates(parameter: Parameter, text: str) -> str:
@@ -2018,7 +2026,8 @@ def certificate_error(reason: Any, host: str) -> SearchError:
     elif not path:
         hint = "Set SSL_CERT_FILE to your system's or company's CA bundle."
     elif not os.path.isfile(path):
-        hint = f"SSL_CERT_FILE names a file that does not exist: {path!r}."
+        what = "a folder" if os.path.isdir(path) else "a file that does not exist"
+        hint = f"SSL_CERT_FILE names {what}: {path!r}."
     message = f"The TLS certificate of {host} was not accepted ({reason.verify_message})."
     return SearchError("network", message, hint)
 

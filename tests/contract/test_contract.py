@@ -1106,12 +1106,12 @@ class Addresses(FakeServerCase):
         self.assertEqual(self.server.other_requests, [])
 
     def test_a_proxy_of_the_environment_is_used_for_other_hosts(self) -> None:
-        url = self.server.other_url
+        url, api = self.server.other_url, {"BRAVE_SEARCH_BASE_URL": "https://api.example.com"}
         for value in (url, f"{url.removeprefix('http://')}/", f'"{url}"', f" '{url}/'"):
             with self.subTest(value):
                 self.server.clear()
-                variables = {"https_proxy": value, "BRAVE_SEARCH_BASE_URL": "https://api.example.com"}
-                run = self.run_script(self.script, "python", "--timeout", "5", **variables)
+                words = (self.script, "python", "--timeout", "5")
+                run = self.run_script(*words, https_proxy=value, **api)
                 self.assertEqual(run.code, 5)
                 self.assertIn(f"https_proxy is '{url}'", run.document["details"]["hint"])
                 (request, *_) = self.server.other_requests

@@ -45,7 +45,7 @@ FIELDS = {
 }
 # The words of a query that SearXNG takes as commands and does not search for (its query.py): engine
 # or category, language, time-out. A word that names none of these is searched for.
-COMMAND = r"(?i)!(?:w|wp|g|news|images|general)|:(?P<language>all|auto|[a-z]{2}([_-][a-z]{2})?)|<\d+"
+COMMAND = r"(?i)!(?:w|g|news|images)|:(?P<language>all|auto|[a-z]{2}([_-][a-z]{2})?)|<\d+"
 FAILURES = [["fakesearch", "CAPTCHA"], ["otherfake", "Suspended: too many requests"]]
 
 

@@ -77,7 +77,7 @@ PRIVATE_DOMAINS = (
 
 
 def copied_url(text: str) -> str:
-    """Return a URL copied from HTML or Markdown without its &amp;, link, <>, quotes or backticks."""
+    """Return a URL copied from HTML or Markdown without &amp;, link, <>, quotes or backticks."""
     pattern = r"""\[[^\[\]]{0,300}\]\((\S+)\)|<(\S+)>|(["'`])(\S+)\3"""
     match = re.fullmatch(pattern, text.strip())
     url = (match[1] or match[2] or match[4]) if match else text
