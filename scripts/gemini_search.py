@@ -1920,6 +1920,13 @@ def make_harmless(text: str) -> str:
     return without_live_links(re.sub(r"<(?=[a-zA-Z/!?])", "< ", text))  # tags with < inside
 
 
+def harmless_message(text: str) -> str:
+    """Return a message made harmless; in quoted values, a space breaks markup, so it shows."""
+    parts = re.split(r"('[^'\n]{1,200}['…])", text)
+    parts[1::2] = (re.sub(r"<(?=[a-zA-Z/!?])|\](?=[(\[])", r"\g<0> ", part) for part in parts[1::2])
+    return make_harmless("".join(parts))
+
+
 def without_live_links(text: str) -> str:
     """Return untrusted text without Markdown links and images; a space breaks incomplete ones."""
     text = re.sub(_LINK, r"\1", text) if "](" in text else text
@@ -2481,7 +2488,7 @@ def frame_markdown(document: Document, *blocks: str) -> str:
     ]
     framed = [
         "" if document["ok"] else error_markdown(document),
-        *(f"> {make_harmless(note)}" for note in (*warnings, *failed)),
+        *(f"> {harmless_message(note)}" for note in (*warnings, *failed)),
         *blocks,
         object_field(document, "truncated").get("hint", ""),
     ]
@@ -2492,10 +2499,7 @@ def error_markdown(document: Document) -> str:
     """Return an error document as Markdown. "Nothing found" is an answer, not an error."""
     kind = document["details"]["kind"]
     head = "**Nothing found:**" if kind == "no_results" else f"**Error ({kind}):**"
-    # A quoted value keeps its markup, which a space breaks.
-    parts = re.split(r"('[^'\n]{1,200}['…])", document["error"])
-    parts[1::2] = (re.sub(r"<(?=[a-zA-Z/!?])|\](?=[(\[])", r"\g<0> ", part) for part in parts[1::2])
-    return f"{head} {make_harmless(''.join(parts))}\n\n{error_advice(document)}".strip()
+    return f"{head} {harmless_message(document['error'])}\n\n{error_advice(document)}".strip()
 
 
 def error_advice(document: Document) -> str:
