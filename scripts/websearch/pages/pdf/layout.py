@@ -54,7 +54,6 @@ ALMOST_FULL = 0.2  # maximum free share of the block's width in a line that cont
 # Line numbers in the margins.
 LINE_NUMBER = re.compile(r"\d{1,4}")
 STEPS = (1, 2, 5, 10)  # lines from one number to the next
-MIN_STEADY = 0.8  # share of numbers that are one step higher than the number above
 MIN_BESIDE = 0.9  # share of lines whose text is beside the numbers, not above or below them
 MIN_NUMBERED = 0.5  # share of lines with a number; a step of 5 counts as five lines
 MIN_WRAPPED = 0.25  # share of lines that are empty or continue the line above
@@ -271,7 +270,7 @@ def without_line_numbers(pieces: list[Piece], last: int) -> tuple[list[Piece], i
 def rising_numbers(lines: list[TextLine], side: int) -> dict[int, Chunk]:
     """Return the aligned integers at the left (side 0) or right (side -1) ends of lines, by line.
 
-    The result is empty unless most of them rise by the same step.
+    Each is one step higher than the integer above or one step lower than the integer below.
     """
     ends = [(at, line.chunks[side]) for at, line in enumerate(lines)]
     integers = [(at, chunk) for at, chunk in ends if LINE_NUMBER.fullmatch(chunk.text)]
@@ -286,7 +285,7 @@ def rising_numbers(lines: list[TextLine], side: int) -> dict[int, Chunk]:
         numbers = max(numbers, aligned, key=len)
     steps = [int(b.text) - int(a.text) for (_, a), (_, b) in itertools.pairwise(numbers)]
     step = statistics.mode(steps or [0])
-    if step not in STEPS or steps.count(step) < MIN_STEADY * len(steps):
+    if step not in STEPS:
         return {}
     around = zip(numbers, [0, *steps], [*steps, 0], strict=True)
     return dict(number for number, before, after in around if step in (before, after))
