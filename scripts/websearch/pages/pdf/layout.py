@@ -257,8 +257,8 @@ def without_line_numbers(pieces: list[Piece], last: int) -> tuple[list[Piece], i
     direction = statistics.mode(piece.direction for piece in shown)
     lines = text_lines([piece for piece in shown if piece.direction == direction])
     sides = [(side, rising_numbers(lines, side)) for side in (0, -1)]
-    numbers = {number for _, numbers in sides for number in numbers.values()}
-    texts = [[chunk for chunk in line.chunks if chunk not in numbers] for line in lines]
+    found = {number for _, number_of in sides for number in number_of.values()}
+    texts = [[chunk for chunk in line.chunks if chunk not in found] for line in lines]
     dropped: set[Piece] = set()
     for side, number_of in sides:
         if is_margin(texts, number_of, side, last):
