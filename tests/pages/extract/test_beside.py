@@ -45,8 +45,9 @@ SHOWN = {  # HTML around or in the prose -> what a reader sees
         ("| Hemp | B7 |",),
     ),
     "empty cell": (
-        ("<aside><table><tr><td><th>Tarred<th>Waxed<tr><td>Hemp<td><td>7 t<tr><td><td><td></table><p>9 t"
-        "</aside>"), ("|  | Tarred | Waxed |\n| --- | --- | --- |\n| Hemp |  | 7 t |\n\n9 t",),
+        ("<aside><table><tr><td><th>Tarred<th>Waxed<tr><td>Hemp<td><td>7 t<tr><td><td><td></table>"
+        "<p>9 t</aside>"),
+        ("|  | Tarred | Waxed |\n| --- | --- | --- |\n| Hemp |  | 7 t |\n\n9 t",),
     ),
     "word": ("<p>Take a group of <a class=tooltip>strands</a>, one or more.</p>", ("of strands,",)),
     "item": ("<ul><li>Hemp</li><li class=category>Flax</li></ul>", ("- Hemp\n- Flax",)),

@@ -603,14 +603,14 @@ class Content(unittest.TestCase):
         self.assertEqual(self.kept(f"<ul>{item * 3}</ul>").count("field"), 3)
 
     def test_equal_facts_of_cards_are_not_copies(self) -> None:
-        price = "<div class=price><p>Now 79.90 crowns, without salt</p><p>Before: 139.90, {}</p></div>"
-        user = "<div><p><a href=/a>Ada Finch</a> from the salt works</p><p>Posts: 1,204, {}</p></div>"
+        ends = "since May of the last year</p></div>"
+        price = f"<div class=price><p>Now 79.90 crowns</p><p>Before: 139.90 crowns, {ends}"
+        user = f"<div><p><a href=/a>Ada Finch</a> from the mill</p><p>Posts: 1,204, {ends}"
         for box, text in ((price, ""), (user, SENTENCE)):
-            box = box.format("since May of the last year")
             cards = "".join(f"<div class=card><p>{n}. {text}</p>{box}</div>" for n in range(1, 4))
             self.assertEqual(self.kept(cards).count("since May"), 3)
             self.assertEqual(self.kept(f"<div class=card>{box * 3}</div>").count("since May"), 1)
-        slides = "".join(f"<div class=slides>{box}<p>{n}</p></div>" for n in range(1, 4))
+        slides = "".join(f"<div class=slides>{user}<p>{n}</p></div>" for n in range(1, 4))
         self.assertEqual(self.kept(slides).count("Ada Finch"), 1)
 
     def test_a_thread_does_not_repeat_quoted_posts(self) -> None:

@@ -232,10 +232,10 @@ def is_plausible(node: Node, rule: str, page: PageTree) -> bool:
     """Return whether the size and links of an element fit the rule that it matches."""
     if rule in SURE_RULES:
         return True
-    if not page.is_article and node.chars > LARGEST.get(rule, node.chars):
+    is_long = not page.is_article and node.chars > LARGEST.get(rule, node.chars)
+    has_price = rule in LARGEST and "price" in words_of(node) and VALUE.search(text_of(node))
+    if is_long or has_price:  # a promotional price, a price tag
         return False
-    if rule in LARGEST and "price" in words_of(node) and VALUE.search(text_of(node)):
-        return False  # a promotional price or a price tag, not an advertisement or the tags of a post
     if page.is_documentation and rule == "sidebar" and node.prose and node.link * 2 < node.chars:
         return False  # a note
     if page.is_article and rule == "related" and node.prose and not node.link:
