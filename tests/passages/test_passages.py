@@ -347,6 +347,11 @@ class Blocks(unittest.TestCase):
             self.assertIn("| Town 33 | 33000 people live there |", lines)
             self.assertEqual(lines[:2], ["| Town | People |", "|---|---|"])
 
+    def test_a_table_of_a_single_line_is_a_passage(self) -> None:
+        line = "| Offered since | March 4, 1973 |\n| --- | --- |"
+        rain = "Rain fell on every day of that week. " * 9
+        self.assertEqual(texts_of(f"{rain}\n\n{line}\n\n{rain}", "offered since"), line)
+
     def test_a_list_is_cut_at_its_items(self) -> None:
         for limit in (150, 300, 700):
             lines = self.lines_of(self.items, "option25", limit)

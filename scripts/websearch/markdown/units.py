@@ -339,16 +339,19 @@ class Splitter:
     def read_table(self, start: int, end: int) -> None:
         """Add the rows of a table; the first line is the head if a delimiter row follows.
 
-        A table of members, in which all lines start with code, has no head.
+        A table of members, in which all lines start with code, has no head, and neither has a table
+        of a single line, because a head is shown only with its rows.
         """
         lines = self.lines(start, end)
         frames: tuple[Piece, ...] = ()
         if len(lines) > 1 and re.compile(_TABLE_RULE).fullmatch(self.markdown, *lines[1]):
-            first, second = lines[0], lines[2] if len(lines) > 2 else lines[1]
-            if all(re.compile(_CODE_ROW).match(self.markdown, *line) for line in (first, second)):
-                lines[:2] = [(first[0], lines[1][1])]
+            first = (lines[0][0], lines[1][1])
+            starts = (lines[0], *lines[2:3])
+            is_code = all(re.compile(_CODE_ROW).match(self.markdown, *line) for line in starts)
+            if is_code or len(starts) == 1:
+                lines[:2] = [first]
             else:
-                frames = (self.add(first[0], lines[1][1], "head"),)
+                frames = (self.add(*first, "head"),)
                 lines = lines[2:]
         rows = [self.add(first, last, "row") for first, last in lines]
         for row in rows:
