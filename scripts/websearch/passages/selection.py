@@ -401,7 +401,7 @@ def choose_units(
             cost = selection.choose(number, unit, questions[question])
             if cost is not None:
                 before = selection.room
-                if selection.completes and (question, number) not in few:
+                if selection.completes:
                     complete_named(selection, number, unit, questions)
                 used[question] += cost + before - selection.room
                 chosen[question, number] += 1
