@@ -548,6 +548,14 @@ class ManyPages(unittest.TestCase):
             self.assertIn(word, found)
             self.assertLessEqual(other.count("cup match"), 2)
 
+    def test_a_page_about_something_else_is_no_measure_for_the_page_that_answers(self) -> None:
+        sails = "Which sails were added? The sails that were added in spring are the added sails. "
+        ports = "".join(f"## Port {n}\n\nBoats lie at anchor in port {n}.\n\n" for n in range(99))
+        texts = {"Which sails were added": f"# Which sails were added\n\n{sails * 3}"}
+        texts["Ports"] = f"{ports}## Zybourne\n\n- jib, genoa and spinnaker\n\n{ports}"
+        _, found = shown(texts, "which sails were added in Zybourne", 4_000)
+        self.assertIn("genoa", found)
+
     def test_what_one_page_has_said_no_other_repeats(self) -> None:
         notice = (
             "The ferry to the island leaves the northern pier at noon on every day of the week."

@@ -154,6 +154,7 @@ def excerpts_of(
     told = (missing or []) + [[] for _ in asked]
     aside = [pages_aside(own, words, pages) for own, words in zip(asked, told, strict=False)]
     few = {(number, index) for number, indexes in enumerate(aside) for index in indexes}
+    scores = [scaled(of_question, own) for of_question, own in zip(scores, aside, strict=True)]
     excerpts = choose_units(selection, asked, scores, weakest, few)
     for index, excerpt in enumerate(excerpts):
         pairs = zip(aside, scores, strict=True)
@@ -187,6 +188,16 @@ def pages_aside(question: str, missing: list[str], pages: list[PageText]) -> set
         and (text.isascii() or not any(word in fold_text(text) for word in wanted))
     }
     return without if len(without) < len(texts) else set()
+
+
+def scaled(scores: Scores, aside: set[int]) -> Scores:
+    """Return scores relative to the best unit of the pages that are about the question.
+
+    Relative to a page aside, the units of the right page might all count as weak.
+    """
+    bests = [max(own, default=0.0) for own in scores]
+    best = max((one for index, one in enumerate(bests) if index not in aside), default=0.0) or 1.0
+    return [[min(1.0, score / best) for score in own] for own in scores]
 
 
 def complete_paragraph(selection: Selection, excerpt: Excerpt, scores: list[float]) -> None:
