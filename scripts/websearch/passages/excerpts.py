@@ -48,6 +48,7 @@ LEAST_IF_LACKING = 0.6  # the same if no page has one of the question's words
 # the best, unless the budget is hardly larger.
 USUAL_CHARS, LEAST_OF_MORE = 3_000, 0.6
 WHOLE_PAGE = 2_500  # characters up to which the text of a page that answers is shown whole
+WHOLE_CHOSEN = 1_500  # the same for a page that the caller chose, whose rest is seldom needed
 WHOLE_PARAGRAPH = 1_000  # the same for the paragraph of the best unit of a chosen page
 LEAST_ROWS = 5  # rows of a table that is marked as complete
 BEST_PLACES = 3  # units searched for the words of a question
@@ -161,13 +162,22 @@ def excerpts_of(
         found = [own for own, of_question in pairs if any(of_question[index])]
         excerpt.is_aside = bool(found) and all(index in own for own in found)
     complete_excerpts(selection, asked)
-    for number, excerpt in enumerate(excerpts):
-        page = excerpt.page
-        own = [piece for piece in page.pieces if piece.end <= page.own_end]
-        is_short = page.own_end <= WHOLE_PAGE and excerpt.shown and not excerpt.is_aside
-        if is_short and own and not any(selection.is_repeated(number, unit) for unit in own):
-            selection.complete(excerpt, own)
+    for number in range(len(excerpts)):
+        complete_page(selection, number, WHOLE_PAGE)
     return excerpts
+
+
+def complete_page(selection: Selection, number: int, most: int) -> None:
+    """Show the text of a page whole if it answers and repeats nothing shown elsewhere.
+
+    most: characters up to which the text is short enough.
+    """
+    excerpt = selection.excerpts[number]
+    page = excerpt.page
+    own = [piece for piece in page.pieces if piece.end <= page.own_end]
+    is_short = page.own_end <= most and excerpt.shown and not excerpt.is_aside
+    if is_short and own and not any(selection.is_repeated(number, unit) for unit in own):
+        selection.complete(excerpt, own)
 
 
 def pages_aside(question: str, missing: list[str], pages: list[PageText]) -> set[int]:
@@ -232,6 +242,7 @@ def passages_within(
         for (of_page,) in scores if excerpt.shown else ():
             complete_paragraph(selection, excerpt, of_page)
         complete_excerpts(selection, questions)
+        complete_page(selection, 0, WHOLE_CHOSEN)
         passages = passages_of(excerpt)
         over = size(passages) - room if room else 0
         if over <= 0:
