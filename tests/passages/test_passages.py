@@ -560,6 +560,13 @@ class ManyPages(unittest.TestCase):
         _, found = shown(texts, "which sails were added in Zybourne", 4_000)
         self.assertIn("genoa", found)
 
+    def test_a_word_that_no_page_has_leaves_out_nothing_if_the_names_are_there(self) -> None:
+        weaker = "The mates of Zybourne row home."
+        text = f"Zybourne rows home at dawn.\n\n{self.day * 30}\n\n{weaker}{LONG}"
+        found = shown({"Town": text}, "Zybourne rows home at dawn")
+        self.assertIn(weaker, found[0])
+        self.assertEqual(found, shown({"Town": text}, "Zybourne rows home gleefully at dawn"))
+
     def test_what_one_page_has_said_no_other_repeats(self) -> None:
         notice = (
             "The ferry to the island leaves the northern pier at noon on every day of the week."

@@ -43,7 +43,9 @@ if TYPE_CHECKING:
 # rises by ENOUGH over USUAL_ROOM characters, because weak units matter less once others are shown.
 # With a larger budget, it starts lower and rises more slowly.
 LEAST_SCORE, ENOUGH, USUAL_ROOM = 0.33, 0.2, 9_000
-LEAST_IF_LACKING = 0.6  # the same if no page has one of the question's words
+# The same if no page is about the question, or after so many characters if no page has one of its
+# other words: such a word, often a verb, must not hide the page that answers.
+LEAST_IF_LACKING, USUAL_IF_LACKING = 0.6, 1_500
 # The same for a page that the caller chose; after USUAL_CHARS, a unit must answer nearly as well as
 # the best, unless the budget is hardly larger.
 USUAL_CHARS, LEAST_OF_MORE = 3_000, 0.6
@@ -149,7 +151,8 @@ def excerpts_of(
     def weakest(question: int, used: int) -> float:
         least = LEAST_SCORE * USUAL_ROOM / large + ENOUGH * used / large
         is_lacking = not all(map(str.isdecimal, told[question]))
-        return max(least, LEAST_IF_LACKING) if is_lacking else least
+        is_strict = len(aside[question]) == len(pages) or used >= USUAL_IF_LACKING
+        return max(least, LEAST_IF_LACKING) if is_lacking and is_strict else least
 
     selection, asked = Selection(pages, room, completes=True), questions[: len(scores)]
     told = (missing or []) + [[] for _ in asked]
