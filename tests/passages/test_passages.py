@@ -567,6 +567,11 @@ class ManyPages(unittest.TestCase):
         self.assertIn(weaker, found[0])
         self.assertEqual(found, shown({"Town": text}, "Zybourne rows home gleefully at dawn"))
 
+    def test_a_name_in_the_host_is_not_missing(self) -> None:
+        for host, missing in (("www.zybourne.example", []), ("www.zy.example", ["Zybourne"])):
+            page = units.PageText("The ferry leaves at noon.", "Ferries", host=host)
+            self.assertEqual(excerpts.rank_pages([page], ["ferry by Zybourne"])[1], [missing])
+
     def test_what_one_page_has_said_no_other_repeats(self) -> None:
         notice = (
             "The ferry to the island leaves the northern pier at noon on every day of the week."

@@ -90,12 +90,12 @@ class PageText:
     """The searched text of a page: its Markdown, its pieces and its title.
 
     beside: the parts beside the page's text, which are put after it; no heading of the text
-    is above them. own_end: where the text ends.
+    is above them. own_end: where the text ends. host: of its URL, "" if unknown.
     """
 
-    def __init__(self, text: str, title: str = "", beside: str = "") -> None:
+    def __init__(self, text: str, title: str = "", beside: str = "", host: str = "") -> None:
         both = "\n\n".join(filter(None, (text, beside)))
-        self.text, self.title = both[:MAX_SOURCE], title
+        self.text, self.title, self.host = both[:MAX_SOURCE], title, host
         self.own_end = min(len(text), MAX_SOURCE)
         self.pieces = Splitter(self.text, len(text)).split()
         make_units_of_lone_leads(self)

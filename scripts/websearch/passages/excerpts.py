@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 import itertools
+import re
 import sys
 import time
 
@@ -17,6 +18,7 @@ from websearch.passages.selection import (
     complete_excerpts,
 )
 from websearch.passages.terms import (
+    WORD,
     asked_text,
     content_words,
     count_terms,
@@ -96,6 +98,8 @@ def rank_pages(
             [of_pages.get(index, [0.0] * len(page.units)) for index, page in enumerate(pages)]
         )
         is_late = deadline is not None and time.monotonic() > deadline
+        for index, terms in zip(own, held, strict=True):
+            terms.update(re.findall(WORD, pages[index].host))  # a site rarely names itself
         texts = [f"{pages[index].title}\n{pages[index].text}" for index in own]
         missing.append([] if is_late else missing_words(question, held, texts))
     if is_late and not any(score for of_question in scores for own in of_question for score in own):
