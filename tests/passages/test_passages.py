@@ -500,6 +500,16 @@ class ManyPages(unittest.TestCase):
         found = texts_of(f"{rain}\n\n{specification}{rain}", "which rating", 300)
         self.assertIn("IP 33", found)
 
+    def test_a_label_alone_comes_with_the_card_that_it_belongs_to(self) -> None:
+        rain = "It rained on every day of that long week, and nobody rowed.\n\n" * 60
+        card = "New\n\nRaft\n\nIt carries you from the pier to the island.\n\nComing in May"
+        for found in (
+            texts_of(f"{rain}{card}\n\n{rain}", "what is coming in May", 9_000),
+            *shown({"Pier": f"{rain}{card}\n\n{rain}"}, "what is coming in May"),
+        ):
+            self.assertIn(card, found)
+            self.assertLess(len(found), 500)
+
     def test_rows_that_hold_the_asked_value_are_all_shown_or_counted(self) -> None:
         names = ("Truman", "Ford", "Carter", "Nixon", "Hoover")
         judges = [f"| {number} | Judge {number} | {names[number % 5]} |" for number in range(60)]
