@@ -280,7 +280,7 @@ class Shape(unittest.TestCase):
     def test_the_last_one_is_cut_to_the_room_that_is_left_and_no_fragment_is_shown(self) -> None:
         page, questions = PAGES["de"]
         for limit in range(60, 700, 7):
-            for piece in texts_of(page, questions[0][0], limit).split(GAP):
+            for piece in texts_of(page, questions[0][0], limit).removeprefix(GAP).split(GAP):
                 self.assertLessEqual(len(piece), limit)
                 self.assertGreaterEqual(len(piece.split()), 5, piece)
 
@@ -725,6 +725,18 @@ class Usable(unittest.TestCase):
         first = f"- `rope` holds the boat at the pier {'of the town and ' * 4}of the island."
         (found,) = shown({"": f"{first}\n\n  {self.rain * 9}"}, "rope holds the boat", 140)
         self.assertEqual(found, f"{first}\n{GAP}")
+
+    def test_an_excerpt_from_within_a_paragraph_says_so_and_a_quotation_keeps_its_mark(self) -> None:
+        told = f"{self.rain * 9}The captain sold nine ferries to the bishop. {self.rain * 9}"
+        for before, mark in (("", ""), ("> ", "> "), (f"> {self.rain}\n>\n> ", "> ")):
+            (found,) = shown({"": f"{before}{told}"}, "captain sold ferries to bishop", 400)
+            self.assertRegex(found, rf"^{mark}\[…\] (Rain .*)?The captain")
+        page = f"The ferry is late.\n\n{self.rain * 60}\n\n> {told}\n\n{self.rain * 60}"
+        (found,) = shown({"": page}, "captain sold the late ferry, ferries to bishop", 400)
+        self.assertRegex(found, r"late\.\n\n> \[…\] (Rain .*)?The captain")
+        page = f"- The ferry is late.\n\n  {self.rain * 60}\n\n  {told}\n\n{self.rain * 60}"
+        (found,) = shown({"": page}, "captain sold the late ferry, ferries to bishop", 400)
+        self.assertRegex(found, r"late\.\n\n  \[…\] (Rain .*)?The captain")
 
     def test_a_table_is_not_followed_by_a_part_of_a_list_without_a_mark(self) -> None:
         rows = "\n".join(f"| v{number} | {'rope ' * 20}|" for number in range(40))

@@ -16,6 +16,7 @@ from websearch.passages.selection import (
     Selection,
     choose_units,
     complete_excerpts,
+    margin,
 )
 from websearch.passages.terms import (
     WORD,
@@ -317,16 +318,19 @@ def shown_text(excerpt: Excerpt, pieces: list[Piece]) -> str:
 
 
 def opening(excerpt: Excerpt, first: Piece) -> str:
-    """Return a gap if the first shown piece belongs to a list item that is not shown, else ""."""
+    """Return a gap if the first shown piece continues a paragraph, list or list item, else ""."""
+    page, before = excerpt.page, excerpt.page.pieces[max(0, first.index - 1)]
     is_marked = excerpt.cuts.get(first.index, "").lstrip().startswith("…")
     is_part = first.item and first.item.index not in excerpt.shown
+    is_part = is_part or (before is not first and is_in_same_text(before, first))
     if not is_part or is_marked:
         return ""
-    return (
-        f"{GAP} "
-        if ends_within_line(excerpt.page, excerpt.page.pieces[first.index - 1])
-        else f"{GAP}\n"
-    )
+    return f"{margin(page, first)}{GAP} " if ends_within_line(page, before) else f"{GAP}\n"
+
+
+def is_in_same_text(before: Piece, after: Piece) -> bool:
+    """Return whether two consecutive pieces are in the same paragraph or list."""
+    return before.block == after.block and after.kind in ("sentence", "item")
 
 
 def closing(excerpt: Excerpt, last: Piece) -> str:
@@ -365,13 +369,13 @@ def joint(excerpt: Excerpt, before: Piece, after: Piece) -> str:
     needs_no_gap = (piece.kind == "tail" or piece.level in range(1, ITEM) for piece in missing)
     if all(needs_no_gap):
         return f"{counted}\n\n"
-    return counted + (f"\n\n{GAP} " if is_within else PARAGRAPH_GAP)
+    return counted + (f"\n\n{margin(page, after)}{GAP} " if is_within else PARAGRAPH_GAP)
 
 
 def ends_within_line(page: PageText, piece: Piece) -> bool:
-    """Return whether the next piece continues a list item on the same line."""
+    """Return whether the next piece continues a paragraph or list item on the same line."""
     after = page.pieces[piece.index + 1]
-    return after.kind == "item" and "\n" not in page.text[piece.end : after.start]
+    return is_in_same_text(piece, after) and "\n" not in page.text[piece.end : after.start]
 
 
 def counted_gap(excerpt: Excerpt, before: Piece, end: int) -> str:

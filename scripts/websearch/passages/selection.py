@@ -297,15 +297,23 @@ class Selection:
             if piece.kind == "tail":
                 gap = "\n"
             elif piece is first and pieces[-1].kind in ("sentence", "item"):
-                gap = ITEM_GAPS if excerpt.has_lists else ""  # no text precedes it
+                gap = ITEM_GAPS if excerpt.has_lists else f"{GAP} "  # no text precedes it
             elif piece.kind == "head":
                 gap = PARAGRAPH_GAP + ROWS_GAP  # also for omitted rows after the last shown row
             elif piece.index - 1 in indexes or piece.index + 1 in excerpt.shown:
                 gap = "\n\n"
             else:
                 gap = ROWS_GAP if piece.kind in ("row", "line") else PARAGRAPH_GAP
+            gap += margin(excerpt.page, piece)
             cost += self.size(excerpt.page.of(piece)) + self.size(gap)
         return cost
+
+
+def margin(page: PageText, piece: Piece) -> str:
+    """Return the indentation and quotation marks of the line that a piece continues."""
+    start = page.text.rfind("\n", 0, piece.start) + 1
+    marks = re.compile(r"[ \t>]*").match(page.text, start, piece.start)
+    return marks[0] if marks else ""
 
 
 def bridges(excerpt: Excerpt, unit: Piece) -> list[Piece]:
