@@ -362,9 +362,7 @@ class Blocks(unittest.TestCase):
 
     def test_short_code_stays_whole_with_its_empty_lines_and_indentation(self) -> None:
         code = "~~~\n    first\n\n# no heading\n\n    second\n~~~"
-        self.assertEqual(
-            texts_of(f"Before it.\n\n{code}{LONG}", "second"), f"Before it.\n\n{code}"
-        )
+        self.assertEqual(texts_of(f"Before it.\n\n{code}{LONG}", "second"), f"Before it.\n\n{code}")
 
     def test_sentences_are_not_cut_behind_abbreviations_ordinals_and_initials(self) -> None:
         for sentence in (
@@ -726,7 +724,7 @@ class Usable(unittest.TestCase):
         (found,) = shown({"": f"{first}\n\n  {self.rain * 9}"}, "rope holds the boat", 140)
         self.assertEqual(found, f"{first}\n{GAP}")
 
-    def test_an_excerpt_from_within_a_paragraph_says_so_and_a_quotation_keeps_its_mark(self) -> None:
+    def test_a_start_within_a_paragraph_is_marked_and_a_quotation_remains_one(self) -> None:
         told = f"{self.rain * 9}The captain sold nine ferries to the bishop. {self.rain * 9}"
         for before, mark in (("", ""), ("> ", "> "), (f"> {self.rain}\n>\n> ", "> ")):
             (found,) = shown({"": f"{before}{told}"}, "captain sold ferries to bishop", 400)
