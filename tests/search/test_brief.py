@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+import unicodedata
 import unittest
 from collections import Counter
 from typing import Any
@@ -106,7 +107,7 @@ class OneDocument(BriefCase):
     def test_a_number_is_missing_only_from_pages_of_its_question(self) -> None:
         otter = self.web.page("/otter", story("otter", 40))
         heron = self.web.page("/heron", story("heron", 40), site=1)
-        asked = "heron 1998 COVID-77 rank25"
+        asked = "heron 1998 COVID-77 rank25 t9999"
         self.web.find(OTTER, otter)
         self.web.find(asked, heron, otter)
         document = self.brief(OTTER, asked, "--max-chars", "3000")
@@ -399,6 +400,8 @@ class MissingWords(BriefCase):
         self.find("They rest.", asked, "sleeping otter", "bears")
         self.assertEqual(self.warnings(asked, "--no-pages"), [])
         self.assertEqual(self.warnings(asked), ["Not in the 1 page read: Kőszeg."])
+        self.find("They rest.", "river’s Ötters sleep")
+        self.assertEqual(self.warnings(unicodedata.normalize("NFD", "river’s Ötters sleep")), [])
         self.assertEqual(self.warnings("sleeping otter"), [])
         told = self.warnings("brief", asked, "sleeping otter", "bears")
         expected = [

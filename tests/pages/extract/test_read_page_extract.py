@@ -898,6 +898,23 @@ class NoContent(unittest.TestCase):
         for body in (f"<div>{menu}</div>", f"<p>{SENTENCE * 3}</p><p>Loading comments...</p>"):
             self.assertIn("text", page_of(f"<title>Shop</title><body>{body}</body>"))
 
+    def test_the_error_of_a_frameset_names_its_frames(self) -> None:
+        far, menu = "<frame src=//ads.example/top>", "<frame src=menu.html><frame src=menu.html>"
+        script, itself = "<frame src=javascript:x()><frame>", "<frame src=http://x/>"
+        main = '<frame name=main src="/main page.html#top"><frame src=c.html><frame src=d.html>'
+        no = "<noframes><p>Your browser has no frames.</p></noframes>"
+        for inside, hint in (
+            (
+                f"{far}{script}<frameset>{menu}{main}</frameset>{itself}{no}",
+                "Read http://x/menu.html, http://x/main%20page.html, http://x/c.html.",
+            ),
+            (far + menu, "Read http://x/menu.html, http://ads.example/top."),
+            (script + itself, "Open the page in a browser"),
+        ):
+            page = page_of(f"<title>Club</title><frameset rows=90,*>{inside}</frameset>")
+            self.assertIn("without any text", page["error"])
+            self.assertIn(hint, page["details"]["hint"])
+
 
 class Faithful(unittest.TestCase):
     """The text of a page says what the page says."""
@@ -938,6 +955,12 @@ class Metadata(unittest.TestCase):
         self.assertEqual(found["language"], "en-US")
         found = self.found(meta)
         self.assertEqual((found["title"], found["author"]), ("From graph", "Meta"))
+
+    def test_a_first_section_is_not_the_title(self) -> None:
+        body = "".join(f"<h1>{name}</h1><p>{SENTENCE * 3}</p>" for name in ("How to apply", "Fees"))
+        found = page_of(f"<title>Permits | Harbor</title><p>{SENTENCE * 3}</p>{body}")
+        self.assertEqual(found["title"], "Permits | Harbor")
+        self.assertIn("# How to apply", found["text"])
 
     def test_markup_is_the_last_source(self) -> None:
         body = (
