@@ -90,12 +90,12 @@ class PageText:
     """The searched text of a page: its Markdown, its pieces and its title.
 
     beside: the parts beside the page's text, which are put after it; no heading of the text
-    is above them. own_end: where the text ends.
+    is above them. own_end: where the text ends. host: of its URL, "" if unknown.
     """
 
-    def __init__(self, text: str, title: str = "", beside: str = "") -> None:
+    def __init__(self, text: str, title: str = "", beside: str = "", host: str = "") -> None:
         both = "\n\n".join(filter(None, (text, beside)))
-        self.text, self.title = both[:MAX_SOURCE], title
+        self.text, self.title, self.host = both[:MAX_SOURCE], title, host
         self.own_end = min(len(text), MAX_SOURCE)
         self.pieces = Splitter(self.text, len(text)).split()
         make_units_of_lone_leads(self)
@@ -339,16 +339,19 @@ class Splitter:
     def read_table(self, start: int, end: int) -> None:
         """Add the rows of a table; the first line is the head if a delimiter row follows.
 
-        A table of members, in which all lines start with code, has no head.
+        A table of members, in which all lines start with code, has no head, and neither has a table
+        of a single line, because a head is shown only with its rows.
         """
         lines = self.lines(start, end)
         frames: tuple[Piece, ...] = ()
         if len(lines) > 1 and re.compile(_TABLE_RULE).fullmatch(self.markdown, *lines[1]):
-            first, second = lines[0], lines[2] if len(lines) > 2 else lines[1]
-            if all(re.compile(_CODE_ROW).match(self.markdown, *line) for line in (first, second)):
-                lines[:2] = [(first[0], lines[1][1])]
+            first = (lines[0][0], lines[1][1])
+            starts = (lines[0], *lines[2:3])
+            is_code = all(re.compile(_CODE_ROW).match(self.markdown, *line) for line in starts)
+            if is_code or len(starts) == 1:
+                lines[:2] = [first]
             else:
-                frames = (self.add(first[0], lines[1][1], "head"),)
+                frames = (self.add(*first, "head"),)
                 lines = lines[2:]
         rows = [self.add(first, last, "row") for first, last in lines]
         for row in rows:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 import itertools
+import re
 import sys
 import time
 
@@ -15,8 +16,10 @@ from websearch.passages.selection import (
     Selection,
     choose_units,
     complete_excerpts,
+    margin,
 )
 from websearch.passages.terms import (
+    WORD,
     asked_text,
     content_words,
     count_terms,
@@ -43,11 +46,14 @@ if TYPE_CHECKING:
 # rises by ENOUGH over USUAL_ROOM characters, because weak units matter less once others are shown.
 # With a larger budget, it starts lower and rises more slowly.
 LEAST_SCORE, ENOUGH, USUAL_ROOM = 0.33, 0.2, 9_000
-LEAST_IF_LACKING = 0.6  # the same if no page has one of the question's words
+# The same if no page is about the question, or after so many characters if no page has one of its
+# other words: such a word, often a verb, must not hide the page that answers.
+LEAST_IF_LACKING, USUAL_IF_LACKING = 0.6, 1_500
 # The same for a page that the caller chose; after USUAL_CHARS, a unit must answer nearly as well as
 # the best, unless the budget is hardly larger.
 USUAL_CHARS, LEAST_OF_MORE = 3_000, 0.6
 WHOLE_PAGE = 2_500  # characters up to which the text of a page that answers is shown whole
+WHOLE_CHOSEN = 1_500  # the same for a page that the caller chose, whose rest is seldom needed
 WHOLE_PARAGRAPH = 1_000  # the same for the paragraph of the best unit of a chosen page
 LEAST_ROWS = 5  # rows of a table that is marked as complete
 BEST_PLACES = 3  # units searched for the words of a question
@@ -93,6 +99,8 @@ def rank_pages(
             [of_pages.get(index, [0.0] * len(page.units)) for index, page in enumerate(pages)]
         )
         is_late = deadline is not None and time.monotonic() > deadline
+        for index, terms in zip(own, held, strict=True):
+            terms.update(re.findall(WORD, pages[index].host))  # a site rarely names itself
         texts = [f"{pages[index].title}\n{pages[index].text}" for index in own]
         missing.append([] if is_late else missing_words(question, held, texts))
     if is_late and not any(score for of_question in scores for own in of_question for score in own):
@@ -148,25 +156,36 @@ def excerpts_of(
     def weakest(question: int, used: int) -> float:
         least = LEAST_SCORE * USUAL_ROOM / large + ENOUGH * used / large
         is_lacking = not all(map(str.isdecimal, told[question]))
-        return max(least, LEAST_IF_LACKING) if is_lacking else least
+        is_strict = len(aside[question]) == len(pages) or used >= USUAL_IF_LACKING
+        return max(least, LEAST_IF_LACKING) if is_lacking and is_strict else least
 
     selection, asked = Selection(pages, room, completes=True), questions[: len(scores)]
     told = (missing or []) + [[] for _ in asked]
     aside = [pages_aside(own, words, pages) for own, words in zip(asked, told, strict=False)]
     few = {(number, index) for number, indexes in enumerate(aside) for index in indexes}
+    scores = [scaled(of_question, own) for of_question, own in zip(scores, aside, strict=True)]
     excerpts = choose_units(selection, asked, scores, weakest, few)
     for index, excerpt in enumerate(excerpts):
         pairs = zip(aside, scores, strict=True)
         found = [own for own, of_question in pairs if any(of_question[index])]
         excerpt.is_aside = bool(found) and all(index in own for own in found)
     complete_excerpts(selection, asked)
-    for number, excerpt in enumerate(excerpts):
-        page = excerpt.page
-        own = [piece for piece in page.pieces if piece.end <= page.own_end]
-        is_short = page.own_end <= WHOLE_PAGE and excerpt.shown and not excerpt.is_aside
-        if is_short and own and not any(selection.is_repeated(number, unit) for unit in own):
-            selection.complete(excerpt, own)
+    for number in range(len(excerpts)):
+        complete_page(selection, number, WHOLE_PAGE)
     return excerpts
+
+
+def complete_page(selection: Selection, number: int, most: int) -> None:
+    """Show the text of a page whole if it answers and repeats nothing shown elsewhere.
+
+    most: characters up to which the text is short enough.
+    """
+    excerpt = selection.excerpts[number]
+    page = excerpt.page
+    own = [piece for piece in page.pieces if piece.end <= page.own_end]
+    is_short = page.own_end <= most and excerpt.shown and not excerpt.is_aside
+    if is_short and own and not any(selection.is_repeated(number, unit) for unit in own):
+        selection.complete(excerpt, own)
 
 
 def pages_aside(question: str, missing: list[str], pages: list[PageText]) -> set[int]:
@@ -187,6 +206,16 @@ def pages_aside(question: str, missing: list[str], pages: list[PageText]) -> set
         and (text.isascii() or not any(word in fold_text(text) for word in wanted))
     }
     return without if len(without) < len(texts) else set()
+
+
+def scaled(scores: Scores, aside: set[int]) -> Scores:
+    """Return scores relative to the best unit of the pages that are about the question.
+
+    Relative to a page aside, the units of the right page might all count as weak.
+    """
+    bests = [max(own, default=0.0) for own in scores]
+    best = max((one for index, one in enumerate(bests) if index not in aside), default=0.0) or 1.0
+    return [[min(1.0, score / best) for score in own] for own in scores]
 
 
 def complete_paragraph(selection: Selection, excerpt: Excerpt, scores: list[float]) -> None:
@@ -221,6 +250,7 @@ def passages_within(
         for (of_page,) in scores if excerpt.shown else ():
             complete_paragraph(selection, excerpt, of_page)
         complete_excerpts(selection, questions)
+        complete_page(selection, 0, WHOLE_CHOSEN)
         passages = passages_of(excerpt)
         over = size(passages) - room if room else 0
         if over <= 0:
@@ -288,16 +318,19 @@ def shown_text(excerpt: Excerpt, pieces: list[Piece]) -> str:
 
 
 def opening(excerpt: Excerpt, first: Piece) -> str:
-    """Return a gap if the first shown piece belongs to a list item that is not shown, else ""."""
+    """Return a gap if the first shown piece continues a paragraph, list or list item, else ""."""
+    page, before = excerpt.page, excerpt.page.pieces[max(0, first.index - 1)]
     is_marked = excerpt.cuts.get(first.index, "").lstrip().startswith("…")
     is_part = first.item and first.item.index not in excerpt.shown
+    is_part = is_part or (before is not first and is_in_same_text(before, first))
     if not is_part or is_marked:
         return ""
-    return (
-        f"{GAP} "
-        if ends_within_line(excerpt.page, excerpt.page.pieces[first.index - 1])
-        else f"{GAP}\n"
-    )
+    return f"{margin(page, first)}{GAP} " if ends_within_line(page, before) else f"{GAP}\n"
+
+
+def is_in_same_text(before: Piece, after: Piece) -> bool:
+    """Return whether two consecutive pieces are in the same paragraph or list."""
+    return before.block == after.block and after.kind in ("sentence", "item")
 
 
 def closing(excerpt: Excerpt, last: Piece) -> str:
@@ -336,13 +369,13 @@ def joint(excerpt: Excerpt, before: Piece, after: Piece) -> str:
     needs_no_gap = (piece.kind == "tail" or piece.level in range(1, ITEM) for piece in missing)
     if all(needs_no_gap):
         return f"{counted}\n\n"
-    return counted + (f"\n\n{GAP} " if is_within else PARAGRAPH_GAP)
+    return counted + (f"\n\n{margin(page, after)}{GAP} " if is_within else PARAGRAPH_GAP)
 
 
 def ends_within_line(page: PageText, piece: Piece) -> bool:
-    """Return whether the next piece continues a list item on the same line."""
+    """Return whether the next piece continues a paragraph or list item on the same line."""
     after = page.pieces[piece.index + 1]
-    return after.kind == "item" and "\n" not in page.text[piece.end : after.start]
+    return is_in_same_text(piece, after) and "\n" not in page.text[piece.end : after.start]
 
 
 def counted_gap(excerpt: Excerpt, before: Piece, end: int) -> str:

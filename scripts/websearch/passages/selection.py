@@ -9,7 +9,14 @@ from dataclasses import dataclass, field
 
 from websearch.kit import dump_json
 from websearch.markdown.inline import cells_of
-from websearch.markdown.units import ITEM, LIST_ITEM, STRONG, items_around
+from websearch.markdown.units import (
+    ITEM,
+    JOINED_CHARS,
+    LIST_ITEM,
+    STRONG,
+    is_line,
+    items_around,
+)
 from websearch.passages.ranking import asked_share, calls_in, is_entry_of
 from websearch.passages.terms import (
     WORD,
@@ -290,15 +297,23 @@ class Selection:
             if piece.kind == "tail":
                 gap = "\n"
             elif piece is first and pieces[-1].kind in ("sentence", "item"):
-                gap = ITEM_GAPS if excerpt.has_lists else ""  # no text precedes it
+                gap = ITEM_GAPS if excerpt.has_lists else f"{GAP} "  # no text precedes it
             elif piece.kind == "head":
                 gap = PARAGRAPH_GAP + ROWS_GAP  # also for omitted rows after the last shown row
             elif piece.index - 1 in indexes or piece.index + 1 in excerpt.shown:
                 gap = "\n\n"
             else:
                 gap = ROWS_GAP if piece.kind in ("row", "line") else PARAGRAPH_GAP
+            gap += margin(excerpt.page, piece)
             cost += self.size(excerpt.page.of(piece)) + self.size(gap)
         return cost
+
+
+def margin(page: PageText, piece: Piece) -> str:
+    """Return the indentation and quotation marks of the line that a piece continues."""
+    start = page.text.rfind("\n", 0, piece.start) + 1
+    marks = re.compile(r"[ \t>]*").match(page.text, start, piece.start)
+    return marks[0] if marks else ""
 
 
 def bridges(excerpt: Excerpt, unit: Piece) -> list[Piece]:
@@ -401,7 +416,7 @@ def choose_units(
             cost = selection.choose(number, unit, questions[question])
             if cost is not None:
                 before = selection.room
-                if selection.completes and (question, number) not in few:
+                if selection.completes:
                     complete_named(selection, number, unit, questions)
                 used[question] += cost + before - selection.room
                 chosen[question, number] += 1
@@ -450,7 +465,7 @@ def complete_excerpts(selection: Selection, questions: list[str]) -> None:
     """Complete lists, tables and other blocks that are partly shown, if space allows.
 
     The order is: rows that a question about an order or number needs, list items, then short lists,
-    tables and code blocks, then small gaps.
+    tables and code blocks, then the text around a label, then small gaps.
     """
     for excerpt in selection.excerpts:
         if excerpt.is_aside:
@@ -458,7 +473,7 @@ def complete_excerpts(selection: Selection, questions: list[str]) -> None:
         for block in tables_begun(excerpt):
             for question in questions:
                 complete_rows(selection, excerpt, block, question)
-        for parts in (items_begun, blocks_begun, small_gaps):
+        for parts in (items_begun, blocks_begun, around_label, small_gaps):
             for pieces in parts(excerpt):
                 has_entries = any(piece.level >= ITEM for piece in pieces)
                 limit = DEFINITION_CHARS if has_entries else WHOLE_BLOCK
@@ -506,6 +521,25 @@ def items_begun(excerpt: Excerpt) -> list[list[Piece]]:
     shown = (excerpt.page.pieces[index] for index in sorted(excerpt.shown))
     items = (item_of(excerpt.page, piece) for piece in shown)
     return [*{item[0].index: item for item in items if item}.values()]
+
+
+def around_label(excerpt: Excerpt) -> list[list[Piece]]:
+    """Return the sentences around an excerpt of only a label, such as one of a card."""
+    page = excerpt.page
+    shown = [page.pieces[index] for index in excerpt.shown]
+    if sum(piece.end - piece.start for piece in shown) > JOINED_CHARS:
+        return []
+    return [
+        [
+            piece
+            for piece in page.pieces
+            if (piece.kind, piece.section, piece.leads) == (one.kind, one.section, one.leads)
+            and one.start - piece.start <= JOINED_CHARS
+            and piece.end - one.end <= JOINED_CHARS
+        ]
+        for one in shown
+        if one.kind == "sentence" and is_line(page.of(one))
+    ]
 
 
 def small_gaps(excerpt: Excerpt) -> list[list[Piece]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 from dataclasses import dataclass
+from urllib.parse import urlsplit
 
 from websearch.base.calls import result_or_error
 from websearch.kit import SearchError, one_line
@@ -157,7 +158,10 @@ def page_texts(sources: list[Source], limits: Limits) -> list[PageText]:
         lengths = searched_lengths(texts, limits.deadline)
     pages = []
     for source, title, text, length in zip(sources, titles, texts, lengths, strict=True):
-        page = PageText(text[:length], title, source.outside if limits.max_chars else "")
+        # Only the URL of a page that was read is certainly valid.
+        host = urlsplit(str(source.result["url"])).hostname if text else ""
+        outside = source.outside if limits.max_chars else ""
+        page = PageText(text[:length], title, outside, host or "")
         source.is_cut = source.is_cut or len(page.text) < len(text)
         pages.append(page)
     return pages
