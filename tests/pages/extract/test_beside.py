@@ -218,6 +218,14 @@ class Beside(unittest.TestCase):
             self.assertEqual(page.text.count("Mira Holt"), 3)
             self.assertLess(page.text.rindex("Mira Holt"), page.text.index("oil"))
 
+    def test_a_heading_after_the_date_of_its_card_is_kept(self) -> None:
+        card = (
+            f"<div><div><b>14 May</b>{'<i></i>' * 20}<h3><a href=/k>Meeting of the net makers</a></h3></div>"
+            "<p>In the loft above the ropewalk, second door.</p></div>"
+        )
+        text = read("", after=card).text
+        self.assertLess(text.index("Meeting of the net"), text.index("In the loft"))
+
     def test_a_picture_that_is_shown_again_is_written_once(self) -> None:
         images = "".join(f'<div><img src={n}.jpg alt="Coil of hemp {n}"></div>' for n in range(4))
         self.assertEqual(read("", after=images).text.count("Coil of hemp"), 1)
