@@ -218,6 +218,22 @@ class Beside(unittest.TestCase):
             self.assertEqual(page.text.count("Mira Holt"), 3)
             self.assertLess(page.text.rindex("Mira Holt"), page.text.index("oil"))
 
+    def test_an_answer_is_above_its_author_and_date(self) -> None:
+        answers = "".join(
+            f"<div><p>Use {part} for the {part} rope of the boat, all winter.</p><div><div>"
+            "<a href=/s>Share</a> <a href=/i>Improve this answer</a></div>"
+            f"<div class=post-signature><a href=/e>edited 5 May at 8:3{day}</a><div "
+            f"itemprop=editor></div></div><div class=post-signature>on <a href=/u><img alt="
+            f'"{name}\'s user avatar"></a><div itemprop=author><a href=/u>{name}</a></div></div>'
+            "</div></div>"
+            for day, (name, part) in enumerate((("Mira Holt", "tar"), ("Jo Quay", "wax")))
+        )
+        text = read("", "<meta itemtype=https://schema.org/QAPage>", after=answers).text
+        words = ("Use tar", "at 8:30", "Mira Holt", "Use wax", "at 8:31", "Jo Quay")
+        places = [text.index(word) for word in words]
+        self.assertEqual(places, sorted(places))
+        self.assertNotIn("avatar", text)
+
     def test_a_heading_after_the_date_of_its_card_is_kept(self) -> None:
         card = (
             f"<div><div><b>14 May</b>{'<i></i>' * 20}<h3><a href=/k>Meeting of the net makers</a></h3></div>"

@@ -79,6 +79,7 @@ def drop_link_lists(page: PageTree, content: Node) -> None:
         return
     inside: set[Node] = set()
     lists: list[Node] = []
+    bylines = with_authors(page) if page.is_thread or page.is_question else set()
     for node in page.nodes:
         if node.parent not in inside and node.parent is not content:
             continue
@@ -97,7 +98,7 @@ def drop_link_lists(page: PageTree, content: Node) -> None:
         if is_menu or node.link >= LINK_LIST_SHARE * node.chars:
             if not page.is_article and is_card_title(node, page):
                 inside.remove(node)
-            else:
+            elif node not in bylines:
                 lists.append(node)
         elif page.is_documentation and links_to_neighbors(node):
             node.dropped = "previous and next"
@@ -173,7 +174,13 @@ def is_card_title(node: Node, page: PageTree) -> bool:
     if card.chars <= MAX_CARD and not is_title:
         is_title = VALUE.search(text_of(card).replace(text_of(node), "")) is not None
     targets = {link.attributes.get("href") for link in links_in(node)}
-    return len(targets) == 1 and (is_title or page.is_thread)
+    return len(targets) == 1 and (is_title or page.is_thread or page.is_question)
+
+
+def with_authors(page: PageTree) -> set[Node]:
+    """Return the boxes that mark the author of a post; their other links are judged one by one."""
+    marked = (node for node in page.nodes if node.attributes.get("itemprop") == "author")
+    return {box for node in marked for box in ancestors(node)}
 
 
 def is_link_column(cell: Node) -> bool:

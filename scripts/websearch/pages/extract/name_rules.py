@@ -7,7 +7,15 @@ from __future__ import annotations
 
 import re
 
-from websearch.base.html_tree import CELLS, HEADINGS, Node, children_of, name_set, text_beginning
+from websearch.base.html_tree import (
+    CELLS,
+    HEADINGS,
+    Node,
+    children_of,
+    elements_below,
+    name_set,
+    text_beginning,
+)
 from websearch.pages.extract.element_names import (
     MAX_NAMES,
     NAME_WORD,
@@ -401,8 +409,15 @@ def is_image_text(node: Node, words: frozenset[str]) -> bool:
 
 
 def is_about_user(node: Node) -> bool:
-    """Return whether an element shows details about a post's author other than the name."""
-    return bool(re.search(_ABOUT_USER, names_of(node)))
+    """Return whether an element shows details about a post's author other than the name.
+
+    Answers call the box that marks their author or editor "post-signature".
+    """
+    if not re.search(_ABOUT_USER, names_of(node)):
+        return False
+    return not any(
+        inner.attributes.get("itemprop") in ("author", "editor") for inner in elements_below(node)
+    )
 
 
 def role_words(node: Node, page: PageTree) -> frozenset[str]:
