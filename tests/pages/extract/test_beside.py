@@ -192,13 +192,18 @@ class Beside(unittest.TestCase):
 
     def test_bylines_of_posts_stay_with_their_posts(self) -> None:
         posts = (
-            f"<div class=post><p class=author>by {name} on 4 May</p><p>Use {part} for it.</p></div>"
+            f"<div class=post><p class=author>by {name} on 4 May</p><p>Use {part} for it."
+            f"{' It lies on the quay all winter.' * 20}</p></div>"
             for name, part in (("mira", "tar"), ("jo", "wax"), ("ada", "hemp"))
         )
-        text = read("".join(posts)).text
+        html = "".join(posts)
+        live = '<script type="application/ld+json">{"@type": "LiveBlogPosting"}</script>'
+        article = "<meta property=og:type content=article>"
         words = ("by mira on 4 May", "Use tar", "by jo on 4 May", "Use wax", "by ada", "Use hemp")
-        places = [text.index(word) for word in words]
-        self.assertEqual(places, sorted(places))
+        for head in ("", article + live):
+            text = read("", head, after=html).text
+            places = [text.index(word) for word in words]
+            self.assertEqual(places, sorted(places))
 
     def test_the_author_of_several_posts_is_named_each_time(self) -> None:
         facts = "".join(
@@ -236,8 +241,8 @@ class Beside(unittest.TestCase):
 
     def test_a_heading_after_the_date_of_its_card_is_kept(self) -> None:
         card = (
-            f"<div><div><b>14 May</b>{'<i></i>' * 20}<h3><a href=/k>Meeting of the net makers</a></h3></div>"
-            "<p>In the loft above the ropewalk, second door.</p></div>"
+            f"<div><div><b>14 May</b>{'<i></i>' * 20}<h3><a href=/k>Meeting of the net makers</a>"
+            "</h3></div><p>In the loft above the ropewalk, second door.</p></div>"
         )
         text = read("", after=card).text
         self.assertLess(text.index("Meeting of the net"), text.index("In the loft"))

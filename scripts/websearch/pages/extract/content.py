@@ -172,11 +172,12 @@ def around_article(page: PageTree) -> set[Node]:
 
 
 def repeated_bylines(page: PageTree) -> set[Node]:
-    """Return the bylines of posts, reviews and cards: outside articles, those whose look repeats.
+    """Return the bylines of posts, reviews and cards: those whose look repeats.
 
-    Tags count if one of the tags with the same look contains a value, such as a salary.
+    In articles, only live blogs have posts. Tags count if one of the tags with the same look
+    contains a value, such as a salary.
     """
-    if page.is_article or page.is_documentation:
+    if (page.is_article and not page.is_live) or page.is_documentation:
         return set()
     looks: dict[str, list[Node]] = {}
     for node in page.nodes:

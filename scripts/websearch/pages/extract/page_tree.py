@@ -72,6 +72,7 @@ class PageTree:
     """A parsed page: its tree, its elements in document order and the kind of page.
 
     is_article, is_thread (of a forum), is_question (with answers): kind by the page's data or URL
+    is_live: a live blog by its data; its posts have bylines
     is_documentation: kind by the generator, or by headings and code; excludes is_article
     says_article, says_documentation: declarations in the page
     program: the generator if generator_rules has rules for it, or ""
@@ -91,6 +92,7 @@ class PageTree:
         signs = html[:MAX_SIGN_HTML]
         self.is_question = "QAPage" in signs  # a schema.org type in the page's data
         self.is_thread = "DiscussionForumPosting" in signs or self.is_in_forum()
+        self.is_live = "LiveBlogPosting" in signs
         self.says_article = says_article = bool(re.search(_SAYS_ARTICLE, signs))
         generator = self.generator()
         self.program = named_program(html, generator)
