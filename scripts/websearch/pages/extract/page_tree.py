@@ -8,7 +8,12 @@ import re
 
 from websearch.base.html_tree import BLOCKS, HEADINGS, Node, TreeBuilder, name_set, text_beginning
 from websearch.pages.extract.formulas import read_formulas
-from websearch.pages.extract.generator_rules import is_frame, named_program, write_versions
+from websearch.pages.extract.generator_rules import (
+    is_frame,
+    named_program,
+    write_summaries,
+    write_versions,
+)
 from websearch.pages.extract.hidden_styles import unseen_elements
 from websearch.pages.extract.rewriting import rewrite
 
@@ -98,6 +103,8 @@ class PageTree:
         self.program = named_program(html, generator)
         if self.program == "rustdoc":
             self.nodes = write_versions(self.nodes)
+        if generator.startswith("javadoc"):
+            self.nodes = write_summaries(self.nodes)
         self.says_documentation = bool(
             self.program or re.match(_DOCUMENTATION_GENERATOR, generator)
         )
