@@ -82,6 +82,11 @@ INLINE = (
 )
 LISTS = (
     ("<ol><li value=4>Oil<li>Check<li value=9>Close</ol>", "4. Oil\n5. Check\n9. Close"),
+    ("<ol><li><div>1.</div><p>oil<li><div>2.</div><p>salt</ol>", "1. oil\n2. salt"),
+    (
+        "<ol><li><div>1.</div><p>oil<li><div>9.</div><p>salt</ol>",
+        "1. 1\\.\n\n   oil\n2. 9\\.\n\n   salt",
+    ),
     ("<ol reversed><li>gold<li>silver<li>bronze</ol>", "3. gold\n2. silver\n1. bronze"),
     ('<ol type="a" start=3><li>oil<li>salt</ol>', "- c. oil\n- d. salt"),
     ('<ol style="list-style-type: upper-roman"><li>oil<li>salt</ol>', "- I. oil\n- II. salt"),
