@@ -106,7 +106,7 @@ class OneDocument(BriefCase):
     def test_a_number_is_missing_only_from_pages_of_its_question(self) -> None:
         otter = self.web.page("/otter", story("otter", 40))
         heron = self.web.page("/heron", story("heron", 40), site=1)
-        asked = "heron 1998 COVID-77 rank25"
+        asked = "heron 1998 COVID-77 rank25 t9999"
         self.web.find(OTTER, otter)
         self.web.find(asked, heron, otter)
         document = self.brief(OTTER, asked, "--max-chars", "3000")

@@ -759,6 +759,12 @@ class Markdown(WebSearchCase):
         self.assertIn("\n## Heading\n--- x\n", text)
         self.assertEqual(text.count("\\"), 4)
 
+    def test_borders_in_code_are_altered_only_for_programs(self) -> None:
+        code = "```yaml\n---\ntitle: Otter\n---\n```"
+        document = {"ok": True, "results": [{"url": "https://a/", "text": f"Put:\n\n{code}"}]}
+        self.assertIn(code, show_markdown.search_markdown(document))
+        self.assertNotIn("\n---\n", web_search.consolidated_text(document))
+
     def test_every_document_reads_as_markdown(self) -> None:
         self.search()
         partly = self.search(f"{QUESTION} pagefault:404:1")

@@ -48,7 +48,7 @@ NO_PAGES_NOTE = "No page could be read: results and snippets only."
 LEFT_OUT_HINT = "A larger {max_chars} shows more."
 # In a question: 9.58, 1,250,000 or 2024, but not in COVID-19 or bm25, and not part of a date.
 _NUMBER = (
-    r"(?<![^\W\d_]-)(?<![A-Za-z])(?:(?<![\d.,])\d{1,9}(?:\.\d{1,9}|,\d{1,3}|(?:[.,]\d{3}){2,3})(?![.,]?\d)"
+    r"(?<![^\W\d_]-)(?<![A-Za-z\d_])(?:(?<![\d.,])\d{1,9}(?:\.\d{1,9}|,\d{1,3}|(?:[.,]\d{3}){2,3})(?![.,]?\d)"
     r"|\d{2,9})(?!-[^\W\d_])"
 )
 _YEAR = r"(?:1\d|20)\d\d"

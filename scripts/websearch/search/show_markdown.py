@@ -29,20 +29,30 @@ REASON_CHARS = 100  # characters per page that was not read
 
 
 def page_text(text: str) -> str:
-    """Return page text to put below "## URL": no line looks like a border or a higher heading."""
+    """Return page text to put below "## URL": no line looks like a border or a higher heading.
+
+    Code stays as it is.
+    """
+    from websearch.markdown.foreign_text import outside_code
     from websearch.markdown.sections import lower_headings
 
+    return lower_headings(outside_code(text, without_borders), 3)
+
+
+def without_borders(text: str) -> str:
+    """Return text in which a backslash precedes each line that looks like a border."""
     border = r"(?m)\n(?=[ \t]*(?:##[ \t]+\S*://|-{3,}[ \t]*$))"  # re finds \n quickly
-    return lower_headings(re.sub(border, r"\n\\", f"\n{text}")[1:], 3)
+    return re.sub(border, r"\n\\", f"\n{text}")[1:]
 
 
 def consolidated_text(document: Document) -> str:
     """Return a document's page texts as one: "## URL", the text, and "---" between pages.
 
-    A page without an answer shows its snippet.
+    A page without an answer shows its snippet. Programs split the text at the borders, so none
+    stands in code either.
     """
     sections = [
-        f"## {item['url']}\n\n{page_text(text)}"
+        f"## {item['url']}\n\n{page_text(without_borders(text))}"
         for item in document.get("results", [])
         if (text := item.get("text") or ("error" not in item and item.get("snippet")))
     ]

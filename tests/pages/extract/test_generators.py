@@ -293,7 +293,8 @@ class Generators(unittest.TestCase):
     def test_an_items_version_is_below_its_name(self) -> None:
         item = (
             "<section><span class=rightside><span class=since>{1}</span> · "
-            '<a class=src href="../src/vec.rs.html#9">Source</a></span><h4>fn {0}()</h4></section>'
+            '<a class=src href="../src/vec.rs.html#9">Source</a></span>'
+            "<a href='#{0}' class=anchor></a><h4>fn {0}()</h4></section>"
             "<p>It does {0}."
         )
         items = (("own", "1.0.0"), ("push", "1.0.0"), ("drain", "1.6.0"))

@@ -939,6 +939,12 @@ class Metadata(unittest.TestCase):
         found = self.found(meta)
         self.assertEqual((found["title"], found["author"]), ("From graph", "Meta"))
 
+    def test_a_first_section_is_not_the_title(self) -> None:
+        body = "".join(f"<h1>{name}</h1><p>{SENTENCE * 3}</p>" for name in ("How to apply", "Fees"))
+        found = page_of(f"<title>Permits | Harbor</title><p>{SENTENCE * 3}</p>{body}")
+        self.assertEqual(found["title"], "Permits | Harbor")
+        self.assertIn("# How to apply", found["text"])
+
     def test_markup_is_the_last_source(self) -> None:
         body = (
             "<h1>Head &amp; li<em>ne</em></h1><a rel=author>by Jo Doe</a>"

@@ -380,12 +380,12 @@ def elements_with_text(page: PageTree) -> set[Node]:
 def drop_title(page: PageTree) -> None:
     """Drop the first main heading, because the output has a separate title field.
 
-    Keep it if documentation has several main headings and the first is not the page's title.
+    Keep it if the page has several main headings and the first is not the page's title.
     """
     headings = [node for node in page.nodes if node.tag == "h1" and not node.dropped]
     if not headings:
         return
-    if page.is_documentation and len(headings) > 1:
+    if len(headings) > 1:
         titles = (node for node in page.nodes if node.tag == "title")
         title = next((text_beginning(node, MAX_TITLE) for node in titles), "")
         if text_of(headings[0]) not in title:

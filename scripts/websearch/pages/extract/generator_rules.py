@@ -71,10 +71,11 @@ def write_versions(nodes: list[Node]) -> list[Node]:
         if not text[:1].isdigit() or (sign is not signs[0] and text == texts[0]):
             continue
         place = around.children.index(box)
-        name = around.children[place + 1] if place + 1 < len(around.children) else None
+        after = [child for child in around.children[place + 1 : place + 3] if has_content(child)]
         box.tag, box.attributes, box.children = "p", {}, ["Since ", sign]
-        if isinstance(name, Node) and name.tag in HEADINGS:
-            around.children[place : place + 2] = [name, box]
+        if after and isinstance(after[0], Node) and after[0].tag in HEADINGS:
+            around.children.remove(box)
+            around.children.insert(around.children.index(after[0]) + 1, box)
     return [nodes[0], *elements_below(nodes[0])] if signs else nodes
 
 
@@ -98,6 +99,11 @@ def write_summaries(nodes: list[Node]) -> list[Node]:
             row = None if "col-last" in names else row
         table.tag, table.children = "table", rows
     return [nodes[0], *elements_below(nodes[0])]
+
+
+def has_content(child: Node | str) -> bool:
+    """Return whether a child is neither white space nor an empty element, such as an anchor."""
+    return bool(child.children if isinstance(child, Node) else child.strip())
 
 
 def is_frame(node: Node, program: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from websearch.base.html_tree import BLOCKS, CELLS, Node, name_set
+from websearch.base.html_tree import BLOCKS, CELLS, HEADINGS, Node, name_set
 from websearch.markdown.escapes import mark_signs, without_marks
 from websearch.pages.extract.element_names import words_of
 from websearch.pages.extract.page_tree import ancestors, text_of
@@ -33,8 +33,16 @@ APART_WORDS = name_set("attributes badge label tag type verb version")
 CELL_IMAGE_CHARS = 40  # characters of image text in a table cell, such as a flag or symbol
 # Boxes whose children are parts such as a name and a date, if they have no text of their own.
 PART_BOXES = name_set("a li div td dd section article summary figcaption footer")
+LINE_BOXES = HEADINGS | {"p"}  # the same, but only for parts with different class names
+_WRITTEN = "[A-Za-z]{3}"  # in a class name that a person wrote, unlike c12
+QUOTES = "\"'\u201c\u2018\u201e\u00ab"
+# The number of a section, step or paragraph: 4.1, (2), [14], b)
+_NUMBER = r"[(\[]?(?:\d{1,4}(?:\.\d{1,3}){0,3}|[a-z]{1,4}(?=[)\]]))[)\].]?"
+# Class words of the decimals of a price, which a style sheet raises.
+DECIMAL_WORDS = name_set("fraction fractional cents decimals pence centimes")
 PARTS = name_set("a span time small strong b em i cite")
 EMPHASIS = name_set("strong b em i")
+_CURRENCY = r"(?:[$\u20ac\u00a3]|\b(?:EUR|USD|CHF|kr|z\u0142|K\u010d|lei)\b)"
 CURRENCIES = ("$", "\u20ac", "\u00a3")
 MAX_PARTS = 12  # children of such a box
 LINES_WORDS = name_set("lines")  # class words of an element whose children are lines
@@ -91,6 +99,11 @@ def write_script(found: re.Match[str]) -> str:
         )
         return f"{mark_signs('[')}{text.strip()}{mark_signs(']')}" if is_bare else text
     sign = ""
+    if kind == RAISED and before.isdigit() and re.fullmatch(r"[.,]?\d\d", plain):
+        if plain[0] in ".,":
+            return text
+        if is_price(found.string, found.start(), found.end()):
+            return f".{text}"
     if is_glued and kind == LOWERED:
         sign = "_" if plain.isalpha() else ""
     elif is_glued and plain[0] not in "([^" and not re.fullmatch(_JOINED, plain):
@@ -98,6 +111,14 @@ def write_script(found: re.Match[str]) -> str:
     if sign and re.search(_OPERATION, plain):
         text = f"({text.rstrip()})"
     return sign + text
+
+
+def is_price(line: str, start: int, end: int) -> bool:
+    """Return whether the raised decimals in line[start:end] belong to a price: $8^95, 8^95 €."""
+    return bool(
+        re.search(rf"{_CURRENCY}\s?\d{{1,6}}$", line[max(0, start - 12) : start])
+        or re.match(rf"\s?{_CURRENCY}", line[end : end + 6])
+    )
 
 
 def gap_between(before: Node | str, after: Node | str, is_glued: bool, in_cell: bool) -> str:
@@ -115,36 +136,59 @@ def gap_between(before: Node | str, after: Node | str, is_glued: bool, in_cell: 
             return ", " if in_cell else " "
         if all("-" in tag for tag in tags):  # custom elements: rows, or a name and its value
             return ", " if len(tags) == 1 else " "
+        if is_price_split(*elements):
+            return "."
         if are_parts(*elements):
             return " "
     is_apart = any(
         node.tag == "label" or not words_of(node).isdisjoint(APART_WORDS) for node in elements
     ) and all(re.search(r"\w", text_of(node)) for node in elements)  # not signs of code
     is_box = any(node.tag == "img" or node.tag in BLOCKS for node in elements)
-    return " " if is_box or (is_apart and (len(elements) == 2 or is_glued)) else ""
+    is_note = (
+        is_glued and any(node.tag == "a" for node in elements) and do_digits_meet(before, after)
+    )
+    return " " if is_box or is_note or (is_apart and (len(elements) == 2 or is_glued)) else ""
+
+
+def do_digits_meet(before: Node | str, after: Node | str) -> bool:
+    """Return whether two neighbors would form one number, such as note F1 before "4 metres"."""
+    first, second = (part if isinstance(part, str) else text_of(part) for part in (before, after))
+    return first[-1:].isdigit() and second[:1].isdigit()
 
 
 def are_parts(before: Node, after: Node) -> bool:
     """Return whether neighbors are parts of different kinds in a box that has only such parts.
 
-    Examples are "Ada Holt" and "Engineer", not pieces of a word in different styles or colors.
+    Examples are "Ada Holt" and "Engineer", or the number of a section and its title, not pieces of
+    a word in different styles or colors.
     """
-    box = after.parent
+    box, tags = after.parent, {before.tag, after.tag}
     if not box or before.parent is not box or len(box.children) > MAX_PARTS:
         return False
-    if not {before.tag, after.tag} <= PARTS or {before.tag, after.tag} <= EMPHASIS:
+    if not tags <= PARTS or tags <= EMPHASIS:
         return False
-    are_named = "class" in before.attributes and "class" in after.attributes
     if any(isinstance(child, str) and child.strip() for child in box.children):
         return False
     first, second = text_of(before), text_of(after)
     if second[:1] in CURRENCIES and first[-1:].isdigit():
         return True
-    if box.tag == "span" or (before.tag == after.tag and not are_named):
+    names = [node.attributes.get("class") for node in (before, after)]
+    if box.tag == "span" or (len(tags) == 1 and None in names):
         is_new = second[:1].isupper() or second[:1].isdigit()  # not a piece of a word or number
         return len(first) > 2 and first[-1:].islower() and is_new
-    is_box = box.tag in PART_BOXES
-    return is_box and len(first) > 1 and first[-1:].isalnum() and second[:1].isalnum()
+    are_named = names[0] != names[1] and all(re.search(_WRITTEN, name or "") for name in names)
+    is_box = box.tag in PART_BOXES or (are_named and box.tag in LINE_BOXES)
+    is_number = are_named and re.fullmatch(_NUMBER, first) is not None
+    is_whole = is_number or (len(first) > 1 and first[-1:].isalnum())
+    begins = second[:1].isalnum() or (is_number and second[:1] in QUOTES)
+    is_piece = box.tag in LINE_BOXES and first[-1:].islower() and second[:1].islower()  # Th|ese
+    return is_box and is_whole and begins and not is_piece
+
+
+def is_price_split(before: Node, after: Node) -> bool:
+    """Return whether neighbors are the whole number and the decimals of a price."""
+    is_named = not words_of(after).isdisjoint(DECIMAL_WORDS)
+    return is_named and text_of(before).isdigit() and text_of(after).isdigit()
 
 
 def is_note_mark(node: Node, base: str) -> bool:

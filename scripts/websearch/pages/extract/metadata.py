@@ -218,7 +218,8 @@ def page_heading(page: PageTree) -> str:
             return heading_text(node)
     title, first = first_text(page, "title"), heading_text(headings[0]) if headings else ""
     is_first = not title or title.lower().startswith(first.lower())
-    return first if first and (is_first or not headings[0].dropped) else title
+    is_kept = len(headings) == 1 and not headings[0].dropped
+    return first if first and (is_first or is_kept) else title
 
 
 def heading_text(node: Node) -> str:

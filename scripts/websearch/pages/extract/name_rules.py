@@ -59,7 +59,7 @@ NAME_RULES = {
         "crumbs crumb pagination pager paging toolbar topbar skip skiplink skiplinks "
         "sitemap offcanvas hamburger navbox catlinks"
     ),
-    "gutter": name_set("lineno linenos linenumber linenumbers lnt"),
+    "gutter": name_set("lineno linenos linenumber linenumbers lnt editsection"),
     "footer": name_set("footer foot colophon copyright printfooter"),
     "sidebar": SIDEBAR_WORDS,
     "caption": name_set("caption captions credit credits"),
@@ -135,7 +135,7 @@ ACTIONS = frozenset(
 LINK_ACTIONS = name_set("pin print save share")  # of links that go to no other text
 _ACTION_ADDRESS = r"(?i)#?$|javascript:|.{0,200}(?:pinterest|/pin/|print)"
 ACTION_TAGS = name_set("a div p span label")
-CONTROL_WORDS = name_set("srclink src viewcode edit editsection anchor headerlink permalink")
+CONTROL_WORDS = name_set("srclink src viewcode edit anchor headerlink permalink")
 _REQUEST = r"(?i)(?:get|put|post|patch|delete|head|options|trace) ?/"  # HTTP method and path
 INLINE_BOXES = name_set("span b small sup")
 MAX_CONTROL, MAX_ACTION = 40, 50  # characters of an action's text
@@ -432,7 +432,7 @@ def role_words(node: Node, page: PageTree) -> frozenset[str]:
         return words
     in_heading = node.tag in HEADINGS or (node.parent and node.parent.tag in HEADINGS)
     if in_heading and not page.is_article:
-        return NO_WORDS
+        return words & NAME_RULES["gutter"]
     if "id" in node.attributes and (heading := own_heading(node)):
         text = text_beginning(heading, MAX_NAMES)
         subject = {word.lower() for word in re.findall(NAME_WORD, text)}
