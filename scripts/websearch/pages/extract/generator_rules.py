@@ -1,8 +1,8 @@
 """Recognize the frames and tables that documentation generators write around and in their text.
 
-The rules apply only to pages that identify their generator as Doxygen, Haddock, mdBook, rustdoc or
-Nim's docgen, because their class names are known. Generators that add only the usual links
-(prev and next, permalinks, "[source]") need no rules.
+The rules apply only to pages that identify their generator as Doxygen, Haddock, Javadoc, mdBook,
+rustdoc or Nim's docgen, because their class names are known. Generators that add only the usual
+links (prev and next, permalinks, "[source]") need no rules.
 """
 
 from __future__ import annotations
