@@ -230,11 +230,11 @@ class Beside(unittest.TestCase):
             f"<div class=post-signature><a href=/e>edited 5 May at 8:3{day}</a><div "
             f"itemprop=editor></div></div><div class=post-signature>on <a href=/u><img alt="
             f'"{name}\'s user avatar"></a><div itemprop=author><a href=/u>{name}</a></div></div>'
-            "</div></div>"
+            f"</div></div><ul class=comments><li>Is {part} dear?</ul>"
             for day, (name, part) in enumerate((("Mira Holt", "tar"), ("Jo Quay", "wax")))
         )
         text = read("", "<meta itemtype=https://schema.org/QAPage>", after=answers).text
-        words = ("Use tar", "at 8:30", "Mira Holt", "Use wax", "at 8:31", "Jo Quay")
+        words = ("Use tar", "at 8:30", "Mira Holt", "Is tar dear", "Use wax", "at 8:31", "Jo Quay")
         places = [text.index(word) for word in words]
         self.assertEqual(places, sorted(places))
         self.assertNotIn("avatar", text)

@@ -470,6 +470,7 @@ def name_rule(node: Node, page: PageTree) -> str:
         return "caption"
     if (page.is_thread or page.is_question) and is_about_user(node):
         return "profile"
+    has_posts = page.keeps_comments or page.is_question  # remarks on an answer are next to it
     rules = () if words.isdisjoint(RULE_WORDS) else NAME_RULES.items()
     for rule, known in rules:
         if words.isdisjoint(known):
@@ -477,9 +478,9 @@ def name_rule(node: Node, page: PageTree) -> str:
         if rule == "caption" and not page.is_article:
             continue
         is_remark = node.tag == "span" and page.is_documentation  # such as a button in a file tree
-        if rule == "comments" and (page.keeps_comments or is_remark):
+        if rule == "comments" and (has_posts or is_remark):
             continue
-        if page.keeps_comments and rule == "byline" and node in page.comments:
+        if has_posts and rule == "byline" and node in page.comments:
             continue  # the author and time of a post
         if rule == "byline" and (
             not words.isdisjoint(PARAMETER_WORDS) or (page.is_documentation and own_heading(node))
