@@ -32,6 +32,7 @@ from websearch.pages.extract.thin_pages import (
     OtherVersions,
     ThinPageError,
     check_content,
+    frame_addresses,
     is_menu,
     refresh_target,
 )
@@ -180,6 +181,8 @@ def read_answer(
     if not text.strip():
         message = f"{named_host(own['final_url'])} sent a page without any text."
         hint = "Open the page in a browser, or use another source."
+        if content.versions and content.versions.frames:
+            hint = f"Its text is in frames. Read {', '.join(content.versions.frames)}."
         error = SearchError("unsupported", message, hint)
         raise ThinPageError(error, content.versions) if content.versions else error
     fields = {"final_url": shorten(own["final_url"], MAX_FINAL_URL)}
@@ -274,7 +277,8 @@ def read_html(html: str, fetched: Fetched, params: dict[str, Any]) -> PageConten
     if len(text) < MAX_WALL_TEXT:
         onward = "" if onward == fetched.url else onward  # a page that reloads itself
         versions = check_content(page, html, text, onward, fetched)
-    versions = replace(versions, twin=twin_address(page, fetched))
+    frames = () if text else frame_addresses(page, base)
+    versions = replace(versions, twin=twin_address(page, fetched), frames=frames)
     if re.search(_PAYWALL, html):
         note = note or PAYWALL_NOTE
     if text and (line := offer_line(page, text)):

@@ -898,6 +898,23 @@ class NoContent(unittest.TestCase):
         for body in (f"<div>{menu}</div>", f"<p>{SENTENCE * 3}</p><p>Loading comments...</p>"):
             self.assertIn("text", page_of(f"<title>Shop</title><body>{body}</body>"))
 
+    def test_the_error_of_a_frameset_names_its_frames(self) -> None:
+        far, menu = "<frame src=//ads.example/top>", "<frame src=menu.html><frame src=menu.html>"
+        script, itself = "<frame src=javascript:x()><frame>", "<frame src=http://x/>"
+        main = '<frame name=main src="/main page.html#top"><frame src=c.html><frame src=d.html>'
+        no = "<noframes><p>Your browser has no frames.</p></noframes>"
+        for inside, hint in (
+            (
+                f"{far}{script}<frameset>{menu}{main}</frameset>{itself}{no}",
+                "Read http://x/menu.html, http://x/main%20page.html, http://x/c.html.",
+            ),
+            (far + menu, "Read http://x/menu.html, http://ads.example/top."),
+            (script + itself, "Open the page in a browser"),
+        ):
+            page = page_of(f"<title>Club</title><frameset rows=90,*>{inside}</frameset>")
+            self.assertIn("without any text", page["error"])
+            self.assertIn(hint, page["details"]["hint"])
+
 
 class Faithful(unittest.TestCase):
     """The text of a page says what the page says."""

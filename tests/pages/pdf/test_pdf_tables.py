@@ -5,6 +5,7 @@ The only module to notice a table that is prose, or prose that is a table.
 
 from __future__ import annotations
 
+import re
 import unittest
 
 from tests.fake_server.pdf_builder import PdfBuilder, escaped
@@ -218,6 +219,105 @@ class NoTables(unittest.TestCase):
         plain = pdf.extract_pdf(builder.build()).split()
         marked = [word for word in read(content).split() if word not in ("|", "---")]
         self.assertEqual(marked, plain)
+
+
+class LineNumbers(unittest.TestCase):
+    """Numbers in the margins, which look like a column of a table."""
+
+    PROSE = (
+        "The board met on the first Monday of the month and heard",
+        "the keeper, who said that the lamp had burned every night",
+        "since the storm and that oil for another ninety days was in",
+        "the store. The new glass arrives in spring, because the mo-",
+        "tor road is closed until the snow is gone, and until then the",
+        "old panes are mended with lead. The board thanked him and",
+        "voted to pay for the lead out of the fund for repairs, which",
+        "holds enough for two more winters. The secretary then read",
+        "three letters from captains, and all of them praised the light.",
+        "One of them asked for a bell that can be heard in fog.",
+    )
+    DIALOG = (
+        "Q. What did you see when you came to the door of the",
+        "tower on that morning?",
+        "A. The lamp.",
+        "Q. Was it lit, and did anybody stand near the lamp or",
+        "walk to it?",
+        "A. No.",
+        "Q. Who closed it?",
+        "A. The keeper.",
+        "Q. When?",
+        "A. At eight.",
+        *[""] * 5,
+    )
+    ITEMS = tuple(line.capitalize() for line in PROSE)
+    PHRASES = tuple(line.lower()[: 60 if at % 5 == 0 else 28] for at, line in enumerate(PROSE))
+    CODE = tuple(f"{' ' * (at % 3)}lamp[{at}] = oil + glass" + ";" * at for at in range(9))
+    NAMES = tuple(f"{line.split()[-1]} {line[:3]}" for line in PROSE)
+
+    def drawn(
+        self, lines: tuple[str, ...], margin: int = 60, step: int = 1, first: int = 1, x: int = 80
+    ) -> tuple[list[bytes], list[bytes]]:
+        """The operators of each line's number in the margin and of its text."""
+        numbers, texts = [], []
+        for at, line in enumerate(lines):
+            y, number = 700 - 14 * at, str(first + at)
+            place = (margin - 6 * len(number), y)
+            numbers.append(b"" if int(number) % step else show(place, number))
+            texts.append(show((x, y), line) if line else b"")
+        return numbers, texts
+
+    def test_numbers_of_lines_are_left_out(self) -> None:
+        for name, lines, *places in (
+            ("by one", self.PROSE),
+            ("from 96", self.PROSE, 60, 1, 96),
+            ("every five lines, at the right", self.PROSE * 2, 500, 5),
+            ("a dialog and empty lines", self.DIALOG),
+        ):
+            with self.subTest(name):
+                numbers, texts = self.drawn(lines, *places)
+                expected = read(b"".join(texts))
+                with_lines = [part for pair in zip(numbers, texts, strict=True) for part in pair]
+                self.assertEqual(read(b"".join(with_lines)), expected)
+                self.assertEqual(read(b"".join(texts + numbers)), expected)
+
+    def test_numbers_beside_both_columns_are_left_out(self) -> None:
+        left, left_texts = self.drawn(self.PROSE, 30, x=40)
+        right, right_texts = self.drawn(self.PROSE, 620, first=11, x=330)
+        texts = left_texts + right_texts
+        self.assertEqual(read(b"".join(left + right + texts)), read(b"".join(texts)))
+
+    def test_numbers_go_on_beside_the_headings_of_the_next_page(self) -> None:
+        headings = ("Figures", "A lamp", "The old road")
+        for first, expected in ((11, []), (12, ["12", "13", "14"])):
+            builder = PdfBuilder()
+            for parts in (self.drawn(self.PROSE), self.drawn(headings, first=first)):
+                builder.add_page(b"BT /F1 10 Tf\n" + b"".join(parts[0] + parts[1]) + b"ET")
+            text = pdf.read_pdf(builder.build()).text.partition("[page 2]")[2]
+            self.assertEqual(re.findall(r"\d+", text), expected)
+
+    def test_numbers_of_anything_else_stay(self) -> None:
+        paragraphs = [show((48, 700 - 70 * at), str(41 + at)) for at in range(4)]
+        items = [show((54, 700 - 14 * (at + at // 2)), str(at + 1)) for at in range(7)]
+        two_lines = (*self.ITEMS[:2], *self.PROSE[2:3], *self.ITEMS[4:6], *self.PROSE[5:6])
+        begins = [show((80, 644 - 70 * at), str(5 * at + 5)) for at in range(4)]
+        after = [
+            show((80 if (at + 1) % 5 else 100, 700 - 14 * at), line)
+            for at, line in enumerate(self.PROSE * 2)
+        ]
+        for name, (numbers, texts) in (
+            ("the first words of lines", (begins, after)),
+            ("a list", self.drawn(self.ITEMS)),
+            ("a list of phrases", self.drawn(self.PHRASES)),
+            ("items of one or two lines", (items, self.drawn(two_lines * 2)[1][:10])),
+            ("code", self.drawn(self.CODE)),
+            ("rows", self.drawn(self.NAMES)),
+            ("a table of contents", self.drawn(self.ITEMS * 2, 500, 5)),
+            ("paragraphs", (paragraphs, self.drawn(self.PROSE * 2)[1])),
+        ):
+            with self.subTest(name):
+                text = read(b"".join(numbers + texts))
+                for number in re.findall(rb"\((\d+)\)", b"".join(numbers)):
+                    self.assertRegex(text, rf"\b{number.decode()}\b")
 
 
 if __name__ == "__main__":

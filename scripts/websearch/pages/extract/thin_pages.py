@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from websearch.pages.extract.page_tree import PageTree
     from websearch.pages.fetch.fetch import Fetched
 
+MAX_FRAMES = 3  # frames that an error names
+MAX_FRAME_URL = 300  # characters; longer URLs are not named
 MIN_PAGE_CHARS = 200  # characters; a page with less text may be a shell that JavaScript fills
 MAX_WALL_PAGE = 100_000  # characters of HTML; bot walls are shorter
 MAX_SHELL_TEXT = 20_000  # characters of text to search for a request to enable JavaScript
@@ -47,11 +49,13 @@ class OtherVersions:
     twin: URL of the Markdown source, or ""
     is_thin: whether the page has hardly any text and is not a bot wall; a browser may show more
     alternate: URL of the Markdown or print version that a thin page links to, or ""
+    frames: URLs of the pages that a frameset shows
     """
 
     twin: str = ""
     is_thin: bool = False
     alternate: str = ""
+    frames: tuple[str, ...] = ()
 
 
 class ThinPageError(SearchError):
@@ -66,7 +70,9 @@ class ThinPageError(SearchError):
 def check_content(
     page: PageTree, html: str, text: str, onward: str, fetched: Fetched
 ) -> OtherVersions:
-    """Return the other versions of a page with little text, except twin, which the caller finds.
+    """Return the other versions of a page with little text.
+
+    The caller finds twin and frames.
 
     Raise SearchError if the page is more than just short: http if it redirects browsers to onward;
     blocked for a bot wall or a shell that JavaScript fills (ThinPageError); or the error for an
@@ -150,6 +156,15 @@ def alternate_address(page: PageTree, url: str) -> str:
     target = versions.get("text/markdown") or versions.get("print", "")
     address = linked_address(url, target)
     return "" if address == url else address
+
+
+def frame_addresses(page: PageTree, base: str) -> tuple[str, ...]:
+    """Return the URLs of a page's frames, at most MAX_FRAMES, those of the base's host first."""
+    frames = (node for node in page.nodes if node.tag == "frame")
+    found = (linked_address(base, node.attributes.get("src", "")) for node in frames)
+    urls = [url for url in dict.fromkeys(found) if 0 < len(url) <= MAX_FRAME_URL and url != base]
+    host = host_and_port(base)[0]
+    return tuple(sorted(urls, key=lambda url: host_and_port(url)[0] != host)[:MAX_FRAMES])
 
 
 def wants_browser(params: dict[str, Any]) -> bool:

@@ -8,6 +8,7 @@ rotated text needs no extra rules.
 from __future__ import annotations
 
 import itertools
+import operator
 import re
 import statistics
 
@@ -23,11 +24,12 @@ from websearch.pages.pdf.prose_columns import down_columns
 from websearch.pages.pdf.rulings import Path
 from websearch.pages.pdf.scripts import LineText
 from websearch.pages.pdf.tables import MAX_PIECES, find_tables
-from websearch.pages.pdf.text_lines import SPACE_WIDTH
+from websearch.pages.pdf.text_lines import SPACE_WIDTH, text_lines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from websearch.pages.pdf.shown_text import Piece
+    from websearch.pages.pdf.text_lines import Chunk, TextLine
 
 # Distances in font sizes.
 LINE_SHIFT = 0.5  # vertical distance: a larger distance starts a new line; superscripts are closer
@@ -49,6 +51,15 @@ FULL_MARGIN = 2.0  # along: lines that end closer to the right margin are full
 WIDE = 20.0  # along: a block of at least this width is running text
 ALMOST_FULL = 0.2  # maximum free share of the block's width in a line that continues
 
+# Line numbers in the margins.
+LINE_NUMBER = re.compile(r"\d{1,4}")
+STEPS = (1, 2, 5, 10)  # lines from one number to the next
+MIN_BESIDE = 0.9  # share of lines whose text is beside the numbers, not above or below them
+MIN_NUMBERED = 0.5  # share of lines with a number; a step of 5 counts as five lines
+MIN_WRAPPED = 0.25  # share of lines that are empty or continue the line above
+MIN_WRAPS = 2  # lines that continue the line above
+MIN_TEXT = 25  # characters of a line that continues
+CONTINUED = re.compile(r"[^\W\d_][,\u2010-]?$")  # the end of such a line
 LONG_PARAGRAPH = 100  # characters
 MAX_TWINS = 5_000  # texts whose positions are remembered
 PARALLEL = 0.99  # cosine of the angle between pieces on a line
@@ -136,10 +147,11 @@ class PageText:
     """Collects the pieces of a page and builds lines and paragraphs.
 
     as_markdown: whether to mark large lines as headings, and superscripts and subscripts.
+    line_number: the last line number in the margins of the previous pages; markdown() updates it.
     """
 
-    def __init__(self, as_markdown: bool = False) -> None:
-        self.as_markdown = as_markdown
+    def __init__(self, as_markdown: bool = False, line_number: int = 0) -> None:
+        self.as_markdown, self.line_number = as_markdown, line_number
         self.lines: list[Line] = []
         self.line: Line | None = None
         self.pieces: list[Piece] = []  # at most MAX_PIECES + 1
@@ -167,13 +179,14 @@ class PageText:
         """Return the text of the page as Markdown with tables and headings."""
         if len(self.pieces) > MAX_PIECES:
             return self.text()
-        tables = find_tables(self.pieces, self.path.segments)
-        if not tables and down_columns(self.pieces) is self.pieces:
+        pieces, self.line_number = without_line_numbers(self.pieces, self.line_number)
+        tables = find_tables(pieces, self.path.segments)
+        if not tables and down_columns(pieces) is self.pieces:
             return self.text()
         table_of = {piece: table for table in tables for piece in table.pieces}
         parts: list[str] = []
         free: list[Piece] = []  # pieces since the last table
-        for piece in self.pieces:
+        for piece in pieces:
             table = table_of.get(piece)
             if table is None:
                 free.append(piece)
@@ -230,6 +243,96 @@ def free_text(pieces: list[Piece]) -> str:
     for piece in down_columns(pieces):
         page.add(piece)
     return page.text()
+
+
+def without_line_numbers(pieces: list[Piece], last: int) -> tuple[list[Piece], int]:
+    """Return the pieces of a page without line numbers in the margins, and the last line number.
+
+    Line numbers interrupt sentences and look like a column of a table. last: the last line number
+    on the previous pages, or 0. If the page has no line numbers, return the same list.
+    """
+    shown = [piece for piece in pieces if piece.text.strip()]
+    if not any(LINE_NUMBER.fullmatch(piece.text.strip()) for piece in shown):
+        return pieces, last
+    direction = statistics.mode(piece.direction for piece in shown)
+    lines = text_lines([piece for piece in shown if piece.direction == direction])
+    sides = [(side, rising_numbers(lines, side)) for side in (0, -1)]
+    found = {number for _, number_of in sides for number in number_of.values()}
+    texts = [[chunk for chunk in line.chunks if chunk not in found] for line in lines]
+    dropped: set[Piece] = set()
+    for side, number_of in sides:
+        if is_margin(texts, number_of, side, last):
+            dropped.update(piece for number in number_of.values() for piece in number.pieces)
+            last = int(number_of[max(number_of)].text)
+    return [piece for piece in pieces if piece not in dropped] if dropped else pieces, last
+
+
+def rising_numbers(lines: list[TextLine], side: int) -> dict[int, Chunk]:
+    """Return the aligned integers at the left (side 0) or right (side -1) ends of lines, by line.
+
+    Each is one step higher than the integer above or one step lower than the integer below.
+    """
+    ends = [(at, line.chunks[side]) for at, line in enumerate(lines)]
+    integers = [(at, chunk) for at, chunk in ends if LINE_NUMBER.fullmatch(chunk.text)]
+    numbers: list[tuple[int, Chunk]] = []
+    for edge in (operator.attrgetter("start"), operator.attrgetter("end")):
+        middle = statistics.median([edge(chunk) for _, chunk in integers] or [0.0])
+        aligned = [
+            (at, chunk)
+            for at, chunk in integers
+            if abs(edge(chunk) - middle) < LINE_SHIFT * chunk.pieces[0].size
+        ]
+        numbers = max(numbers, aligned, key=len)
+    steps = [int(b.text) - int(a.text) for (_, a), (_, b) in itertools.pairwise(numbers)]
+    step = statistics.mode(steps or [0])
+    if step not in STEPS:
+        return {}
+    around = zip(numbers, [0, *steps], [*steps, 0], strict=True)
+    return dict(number for number, before, after in around if step in (before, after))
+
+
+def is_margin(texts: list[list[Chunk]], numbers: dict[int, Chunk], side: int, last: int) -> bool:
+    """Return whether rising numbers are beside the text and number its lines.
+
+    Numbers that continue those on the previous pages also number headings and references. texts:
+    the lines of the page without the numbers. last: see without_line_numbers.
+    """
+    if not numbers:
+        return False
+    rows = [row for row in texts[min(numbers) : max(numbers) + 1] if row]
+    start = min(number.start for number in numbers.values())
+    end = max(number.end for number in numbers.values())
+    beside = sum(row[-1].end < start if side else row[0].start > end for row in rows)
+    first, second = (int(number.text) for number in itertools.islice(numbers.values(), 2))
+    is_next = 0 < last == first - (second - first)
+    is_beside = bool(rows) and beside > MIN_BESIDE * len(rows)
+    return is_beside and (is_next or number_prose(texts, numbers, side, second - first))
+
+
+def number_prose(texts: list[list[Chunk]], numbers: dict[int, Chunk], side: int, step: int) -> bool:
+    """Return whether numbers are those of lines of prose: many of the lines continue a sentence.
+
+    Table rows, list items, paragraphs and lines of code rarely continue the line above.
+    """
+    first, last = min(numbers), max(numbers)
+    rows = [row for row in texts[first : last + 1] if row]
+    left, right = min(row[0].start for row in rows), max(row[-1].end for row in rows)
+    pairs = [
+        (texts[at - 1][-1], texts[at][side])
+        for at in (numbers if step == 1 else range(first + 1, last + 1))
+        if at and texts[at - 1] and texts[at]
+    ]
+    wrapped = sum(
+        right - above.end < ALMOST_FULL * (right - left)
+        and len(above.text) > MIN_TEXT
+        and bool(CONTINUED.search(above.text))
+        and line.text[0].islower()
+        for above, line in pairs
+    )
+    empty = sum(not texts[at] and {at - 1, at + 1} <= numbers.keys() for at in numbers)
+    is_dense = MIN_NUMBERED < len(numbers) * step / len(rows) < 1 / MIN_NUMBERED
+    is_prose = wrapped + empty > MIN_WRAPPED * (len(pairs) + empty)
+    return is_dense and is_prose and wrapped >= MIN_WRAPS
 
 
 def join_blocks(blocks: list[str]) -> str:

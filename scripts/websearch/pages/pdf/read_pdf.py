@@ -95,7 +95,7 @@ class PdfReading:
         self.as_markdown = as_markdown
         self.texts: dict[int, str] = {}
         self.notes: list[str] = []
-        self.page_count = self.pictures = self.damaged = 0
+        self.page_count = self.pictures = self.damaged = self.line_number = 0
         self.is_cut = len(data) >= MAX_FILE_BYTES  # the fetch stops at the same limit
         if self.is_cut:
             megabytes = MAX_FILE_BYTES // 1_000_000
@@ -153,7 +153,7 @@ class PdfReading:
 
     def read_page(self, number: int, page: dict[str, Any]) -> None:
         """Append the page's readable text to texts."""
-        text = PageText(self.as_markdown)
+        text = PageText(self.as_markdown, self.line_number)
         self.reader.begin(text)
         try:
             data = page_content(self.file, page)
@@ -164,6 +164,7 @@ class PdfReading:
         finally:
             shown = text.markdown() if self.as_markdown else text.text()
             self.texts[number] = clean_text(shown)
+            self.line_number = text.line_number
         box = self.file.numbers(page, "MediaBox", 4) or DEFAULT_PAGE
         area = abs((box[2] - box[0]) * (box[3] - box[1]))
         self.pictures += self.reader.image_area > SCAN_AREA * area
