@@ -321,8 +321,8 @@ class Generators(unittest.TestCase):
             html.format(head + row.format("width") + row.format("mesh")), "javadoc/ClassWriter"
         )
         self.assertIn(
-            "| Type | Method | Description |\n| --- | --- | --- |\n| `int` | `width()` | Returns the"
-            " width. |\n| `int` | `mesh()` | Returns the mesh. |",
+            "| Type | Method | Description |\n| --- | --- | --- |\n| `int` | `width()` | Returns "
+            "the width. |\n| `int` | `mesh()` | Returns the mesh. |",
             text,
         )
 

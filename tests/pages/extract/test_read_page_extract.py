@@ -1004,7 +1004,7 @@ class Metadata(unittest.TestCase):
         article = "<meta property=og:type content=article>"
         shop = "<p class=review-author>Ann"
         for head, body, name in (
-            ("", "<p itemprop=author><b itemprop=name>Jo Doe</b> <a href=/jo>Her posts</a>", "Jo Doe"),
+            ("", "<p itemprop=author><b itemprop=name>Jo Doe</b> <a>Her posts</a>", "Jo Doe"),
             ("", "<p itemprop=author><a>JD</a><meta itemprop=name content='Jo Doe'>", "Jo Doe"),
             ("", "<p class=author>Beitrag<span>von <b>Jo Doe</b> \u00bb 4. Mai</span>", "Jo Doe"),
             ("", "<aside><p class=author>Ann</aside><p class=author>Jo Doe", "Jo Doe"),

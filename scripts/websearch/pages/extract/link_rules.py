@@ -79,7 +79,6 @@ def drop_link_lists(page: PageTree, content: Node) -> None:
         return
     inside: set[Node] = set()
     lists: list[Node] = []
-    bylines = with_authors(page) if page.is_thread or page.is_question else set()
     for node in page.nodes:
         if node.parent not in inside and node.parent is not content:
             continue
@@ -98,7 +97,7 @@ def drop_link_lists(page: PageTree, content: Node) -> None:
         if is_menu or node.link >= LINK_LIST_SHARE * node.chars:
             if not page.is_article and is_card_title(node, page):
                 inside.remove(node)
-            elif node not in bylines:
+            else:
                 lists.append(node)
         elif page.is_documentation and links_to_neighbors(node):
             node.dropped = "previous and next"
@@ -114,7 +113,8 @@ def lists_beside_text(page: PageTree, content: Node, lists: list[Node]) -> list[
     if page.is_documentation:
         return contents_boxes(page, content, lists_around_text(page, content, lists))
     sections = own_sections(page, lists) if lists else set()
-    return [node for node in lists if sections.isdisjoint(ancestors(node))]
+    bylines = with_authors(page) if page.is_thread or page.is_question else set()
+    return [node for node in lists if node not in bylines and sections.isdisjoint(ancestors(node))]
 
 
 def own_sections(page: PageTree, lists: list[Node]) -> set[Node]:

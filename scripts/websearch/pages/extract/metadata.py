@@ -52,7 +52,8 @@ _FOREIGN_BYLINE = (
 _AUTHOR_CLASS = r"(?i)(?:^|[\s_-])(?:author|byline)(?:[_-]{1,2}name)?(?:\s|$)"
 # Separators between a name and a date, a reading time or a control.
 _AFTER_NAME = (
-    r"(?i)\s{0,9}[|\u2022\u00b7\u00bb]|\s[\u2013\u2014-]\s|\s\((?:\d|author\))|\s\d|\sfull bio\b|\sfollow(?:\s|$)"
+    r"(?i)\s{0,9}[|\u2022\u00b7\u00bb]|\s[\u2013\u2014-]\s|\s\d|\s\((?:\d|author\))"
+    r"|\sfull bio\b|\sfollow(?:\s|$)"
     r"|,?\s(?:last )?(?:updated|published|posted)\b"
     r"|\s(?:see|view|read|show) (?:full|more|all|author|profile|bio)\b"
 )

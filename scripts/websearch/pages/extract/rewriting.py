@@ -135,10 +135,17 @@ def write_plainly(nodes: list[Node]) -> None:
         elif node.tag == "select" and (options := choice_of(node)):
             node.tag, node.attributes = "p", {"role": "listbox"}
             node.children = [", ".join(options)]
-        elif node.tag == "time" and re.search(_AGO, text_beginning(node, MAX_AGO)):
-            if moment := re.match(_MOMENT, node.attributes.get("datetime", "")):
-                zone = " UTC" if moment[3] == "Z" else moment[3] or ""
-                node.children = [f"{moment[1]} {moment[2]}{zone}"]
+        elif node.tag == "time" and (moment := past_moment(node)):
+            node.children = [moment]
+
+
+def past_moment(node: Node) -> str:
+    """Return the date and time of an element that says how long ago it was, or ""."""
+    moment = re.match(_MOMENT, node.attributes.get("datetime", ""))
+    if not moment or not re.search(_AGO, text_beginning(node, MAX_AGO)):
+        return ""
+    zone = " UTC" if moment[3] == "Z" else moment[3] or ""
+    return f"{moment[1]} {moment[2]}{zone}"
 
 
 def is_panel_label(label: Node) -> bool:
