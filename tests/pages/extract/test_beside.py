@@ -223,7 +223,7 @@ class Beside(unittest.TestCase):
             self.assertEqual(page.text.count("Mira Holt"), 3)
             self.assertLess(page.text.rindex("Mira Holt"), page.text.index("oil"))
 
-    def test_an_answer_is_above_its_author_and_date(self) -> None:
+    def test_a_question_and_its_answers_are_above_their_authors_and_dates(self) -> None:
         answers = "".join(
             f"<div><p>Use {part} for the {part} rope of the boat, all winter.</p><div><div>"
             "<a href=/s>Share</a> <a href=/i>Improve this answer</a></div>"
@@ -233,8 +233,18 @@ class Beside(unittest.TestCase):
             f"</div></div><ul class=comments><li>Is {part} dear?</ul>"
             for day, (name, part) in enumerate((("Mira Holt", "tar"), ("Jo Quay", "wax")))
         )
-        text = read("", "<meta itemtype=https://schema.org/QAPage>", after=answers).text
-        words = ("Use tar", "at 8:30", "Mira Holt", "Is tar dear", "Use wax", "at 8:31", "Jo Quay")
+        question = "<div><p>Which oil keeps the rope of a boat dry all winter?</p></div>"
+        text = read(question, "<meta itemtype=https://schema.org/QAPage>", after=answers).text
+        words = (
+            "Which oil",
+            "Use tar",
+            "at 8:30",
+            "Mira Holt",
+            "Is tar dear",
+            "Use wax",
+            "at 8:31",
+            "Jo Quay",
+        )
         places = [text.index(word) for word in words]
         self.assertEqual(places, sorted(places))
         self.assertNotIn("avatar", text)
