@@ -1460,6 +1460,13 @@ def make_harmless(text: str) -> str:
     return without_live_links(re.sub(r"<(?=[a-zA-Z/!?])", "< ", text))  # tags with < inside
 
 
+def harmless_message(text: str) -> str:
+    """Return a message made harmless; in quoted values, a space breaks markup, so it shows."""
+    parts = re.split(r"('[^'\n]{1,200}['…])", text)
+    parts[1::2] = (re.sub(r"<(?=[a-zA-Z/!?])|\](?=[(\[])", r"\g<0> ", part) for part in parts[1::2])
+    return make_harmless("".join(parts))
+
+
 def without_live_links(text: str) -> str:
     """Return untrusted text without Markdown links and images; a space breaks incomplete ones."""
     text = re.sub(_LINK, r"\1", text) if "](" in text else text
@@ -1530,6 +1537,7 @@ MIN_TIMEOUT, DEFAULT_TIMEOUT = 0.1, 30.0  # seconds for a whole call, including 
 LEAST_MAX_CHARS = 500  # minimum on the command line and over HTTP: less has no space for answers
 DEFAULT_MAX_CHARS = 9_000  # agents truncate output near 12,000; this leaves space for theirs
 MAX_INPUT_BYTES = 1_000_000  # of a file or standard input; longer input is a mistake
+MAX_COMPOSED = 8_000  # characters of a query whose letters and accents are joined
 MAX_LANGUAGE = 35  # characters of a language tag (RFC 5646, 4.4.1)
 TRUE_WORDS, FALSE_WORDS = ("true", "1", "yes", "on"), ("false", "0", "no", "off")
 NOT_GIVEN = ("", "[]", "null", "None", "undefined")  # models write these in place of omitted values
@@ -1751,6 +1759,7 @@ def check_text(parameter: Parameter, value: object) -> str:
         error = wrong_value(parameter, value, "text without control characters")
         error.hint = "Write each letter itself, such as å, not a code for it."
         raise error
+    text = composed(text) if parameter["name"] in ("query", "queries") else text
     if parameter.get("searched") and re.fullmatch(r"(?i)https?://\S+", text):
         error = wrong_value(parameter, value, "words to search for")
         error.hint = "To read this page, use read_page. To search for its URL, add a word."
@@ -1775,6 +1784,18 @@ def check_text(parameter: Parameter, value: object) -> str:
         message = f"{parameter['name']} must be a code, not {quoted(value)}."
         raise SearchError("invalid_input", message, f"Did you mean {meant}?")
     raise wrong_value(parameter, value, "one of " + ", ".join(choices))
+
+
+def composed(text: str) -> str:
+    """Return a query with each letter and its accents as one character; macOS separates them.
+
+    A long text is unchanged: the time grows with the square of a run of accents.
+    """
+    if text.isascii() or len(text) > MAX_COMPOSED:
+        return text
+    import unicodedata
+
+    return unicodedata.normalize("NFC", text)
 
 
 def check_dates(parameter: Parameter, text: str) -> str:
@@ -2007,7 +2028,7 @@ def frame_markdown(document: Document, *blocks: str) -> str:
     ]
     framed = [
         "" if document["ok"] else error_markdown(document),
-        *(f"> {make_harmless(note)}" for note in (*warnings, *failed)),
+        *(f"> {harmless_message(note)}" for note in (*warnings, *failed)),
         *blocks,
         object_field(document, "truncated").get("hint", ""),
     ]
@@ -2018,7 +2039,7 @@ def error_markdown(document: Document) -> str:
     """Return an error document as Markdown. "Nothing found" is an answer, not an error."""
     kind = document["details"]["kind"]
     head = "**Nothing found:**" if kind == "no_results" else f"**Error ({kind}):**"
-    return f"{head} {make_harmless(document['error'])}\n\n{error_advice(document)}".strip()
+    return f"{head} {harmless_message(document['error'])}\n\n{error_advice(document)}".strip()
 
 
 def error_advice(document: Document) -> str:
@@ -3167,10 +3188,16 @@ def decompressed(body: bytes, limit: int, formats: Sequence[int] = (31,)) -> tup
 
 
 def proxies() -> dict[str, str]:
-    """Return the environment's proxies by scheme; ALL_PROXY is for schemes that have none."""
+    """Return the environment's proxies by scheme; ALL_PROXY is for schemes that have none.
+
+    As in curl, the scheme of an address is http by default. Copied quotation marks are dropped.
+    """
     import urllib.request
 
-    named = urllib.request.getproxies()
+    named = {}
+    for scheme, value in urllib.request.getproxies().items():
+        if scheme != "no" and (address := value.strip("\"' /")):
+            named[scheme] = address if "://" in address else f"http://{address}"
     return {**(dict.fromkeys(("http", "https"), named["all"]) if "all" in named else {}), **named}
 
 
@@ -3198,7 +3225,8 @@ def certificate_error(reason: Any, host: str) -> SearchError:
     elif not path:
         hint = "Set SSL_CERT_FILE to your system's or company's CA bundle."
     elif not os.path.isfile(path):
-        hint = f"SSL_CERT_FILE names a file that does not exist: {path!r}."
+        what = "a folder" if os.path.isdir(path) else "a file that does not exist"
+        hint = f"SSL_CERT_FILE names {what}: {path!r}."
     message = f"The TLS certificate of {host} was not accepted ({reason.verify_message})."
     return SearchError("network", message, hint)
 
@@ -3207,7 +3235,6 @@ def transport_error(error: Exception, host: str, is_local: bool) -> SearchError:
     """Return the error for a failed exchange, without its text, which may quote key and URL."""
     import socket
     import ssl
-    import urllib.request
 
     if isinstance(error, SearchError):
         return error
@@ -3224,12 +3251,12 @@ def transport_error(error: Exception, host: str, is_local: bool) -> SearchError:
     }
     what = f"The connection to {host} broke ({type(reason).__name__})."
     what = next((text for kind, text in kinds.items() if isinstance(reason, kind)), what)
-    named = {} if is_local else urllib.request.getproxies()
-    scheme = next((scheme for scheme in ("https", "all") if named.get(scheme)), "")
+    named = {} if is_local else proxies()
     # http.client's words for a proxy's answer to CONNECT
     tunnel = re.match(r"Tunnel connection failed: (\d{3})\b", str(reason)[:100])
-    if scheme:
-        proxy = hide_credentials(named[scheme])
+    if address := named.get("https"):
+        scheme = "all" if address == named.get("all") else "https"
+        proxy = hide_credentials(address)
         hint = f"{hint} {scheme}_proxy is {quoted(proxy)}; Python needs an address "
         hint += "such as http://proxy.example:8080, with user:password@ if it asks for a login."
         what = f"The proxy {proxy} refused to connect to {host} ({tunnel[1]})." if tunnel else what

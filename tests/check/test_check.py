@@ -1245,6 +1245,7 @@ class Compared(unittest.TestCase):
             ("it’s “so” — well – known", "it's so-well-known"),
             ("a\n\n- one\n  > two\n## Head", "a one two Head"),
             ("ﬁne e\u0301te\u0301 1²", "fine été 1^2"),
+            (unicodedata.normalize("NFD", "ガイド 학점 신청"), "ガイド학점신청"),
             ("m², m^2, H₂O, V^7, 10⁶, 10^6", "m2, m2, H2O, V7, 10^6, 10^6"),
             ("[I]'ve, *Nina*’s, “*x*’ y”", "I've, Nina's, x y"),
             ("東京 は\n首都", "東京は首都"),

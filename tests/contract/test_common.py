@@ -320,6 +320,10 @@ class Texts(unittest.TestCase):
         self.assertEqual(kit.error_markdown(document), "**Error (provider):** It said x")
         text = kit.frame_markdown({"ok": True, "warnings": [error.message]})
         self.assertEqual(text.rstrip(), "> It said x")
+        error = kit.SearchError("provider", "Not '<http://a.org>', '[x](y)' or '<b>…, <b>it</b>")
+        for text in (kit.error_markdown(kit.error_document(error)),
+                     kit.frame_markdown({"ok": True, "warnings": [error.message]})):  # fmt: skip
+            self.assertIn("Not '< http://a.org>', '[x] (y)' or '< b>…,  it", text)
 
     def test_a_models_answer_loses_only_controls(self) -> None:
         self.assertEqual(kit.clean_text("a\x00\u200bb\u202e", model_answer=True), "a\u200bb\u202e")

@@ -1106,15 +1106,18 @@ class Addresses(FakeServerCase):
         self.assertEqual(self.server.other_requests, [])
 
     def test_a_proxy_of_the_environment_is_used_for_other_hosts(self) -> None:
-        variables = {
-            "https_proxy": self.server.other_url,
-            "BRAVE_SEARCH_BASE_URL": "https://api.example.com",
-        }
-        run = self.run_script(self.script, "python", "--timeout", "5", **variables)
-        self.assertEqual(run.code, 5)
-        (request, *_) = self.server.other_requests
-        self.assertEqual((request.method, request.target), ("CONNECT", "api.example.com:443"))
-        self.assertNotIn(CANARY, str(request.headers))
+        url, api = self.server.other_url, {"BRAVE_SEARCH_BASE_URL": "https://api.example.com"}
+        for value in (url, f"{url.removeprefix('http://')}/", f'"{url}"', f" '{url}/'"):
+            with self.subTest(value):
+                self.server.clear()
+                words = (self.script, "python", "--timeout", "5")
+                run = self.run_script(*words, https_proxy=value, **api)
+                self.assertEqual(run.code, 5)
+                self.assertIn(f"https_proxy is '{url}'", run.document["details"]["hint"])
+                (request, *_) = self.server.other_requests
+                got = (request.method, request.target)
+                self.assertEqual(got, ("CONNECT", "api.example.com:443"))
+                self.assertNotIn(CANARY, str(request.headers))
 
     def test_all_proxy_is_used_where_no_other_is_named(self) -> None:
         variables = {"ALL_PROXY": self.server.other_url, "no_proxy": "other.example"}

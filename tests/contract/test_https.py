@@ -73,6 +73,8 @@ class Https(EnvironmentCase):
         run = self.run_search(self.serve_https(), SSL_CERT_FILE="/no/such/file")
         self.assertEqual((run.code, run.document["details"]["kind"]), (5, "network"))
         self.assertIn("does not exist: '/no/such/file'", run.document["details"]["hint"])
+        run = self.run_search(self.serve_https(), SSL_CERT_FILE="/etc")
+        self.assertIn("names a folder: '/etc'", run.document["details"]["hint"])
 
     def test_the_file_of_a_company_is_taken_without_key_identifiers(self) -> None:
         for module in ("websearch.kit", "websearch.base.http_client"):

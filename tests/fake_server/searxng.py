@@ -43,6 +43,9 @@ FIELDS = {
     "pageno": r"[1-9]\d*",
     "format": "json|csv|rss|html",
 }
+# The words of a query that SearXNG takes as commands and does not search for (its query.py): engine
+# or category, language, time-out. A word that names none of these is searched for.
+COMMAND = r"(?i)!(?:w|g|news|images)|:(?P<language>all|auto|[a-z]{2}([_-][a-z]{2})?)|<\d+"
 FAILURES = [["fakesearch", "CAPTCHA"], ["otherfake", "Suspended: too many requests"]]
 
 
@@ -60,8 +63,11 @@ def answer_search(request: RecordedRequest, state: ServerState) -> Answer:
     if fault is not None:
         return fault
     period = fields.get("time_range", "")
-    language = fields.get("language", "")[:2]
-    documents, terms = ranked(query, language, period, fields.get("safesearch") == SAFE_OFF)
+    words = {word: re.fullmatch(COMMAND, word) for word in query.split()}
+    commands = [match["language"] for match in words.values() if match]
+    language = (next(filter(None, commands), "") or fields.get("language", ""))[:2]
+    searched = " ".join(word for word, match in words.items() if not match)
+    documents, terms = ranked(searched, language, period, fields.get("safesearch") == SAFE_OFF)
     if word in ("empty", "failed", "answers"):
         documents = []
     start = (int(fields.get("pageno", 1)) - 1) * PAGE_SIZE
@@ -80,7 +86,8 @@ def refusal(request: RecordedRequest, query: str) -> Answer | None:
         if name not in FIELDS or not re.fullmatch(FIELDS[name], value):
             text = {"error": f'Invalid value "{value}" for parameter {name}'}
             return json_reply(text, HTTPStatus.BAD_REQUEST)
-    return redirect("https://elsewhere.example.com/") if query.startswith("!!") else None
+    leaves = any(word.startswith("!!") for word in query.split())
+    return redirect("https://elsewhere.example.com/") if leaves else None
 
 
 def json_answer(

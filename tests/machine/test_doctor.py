@@ -403,6 +403,8 @@ class Addresses(DoctorCase):
     def test_proxies_are_shown_without_their_credentials(self) -> None:
         line = self.line("https_proxy", https_proxy="http://me:pw-1@proxy.example:3128")
         self.assertEqual(line["message"], "requests go through http://[hidden]@proxy.example:3128")
+        line = self.line("https_proxy", https_proxy="'me:pw-1@proxy.example:3128/'")
+        self.assertEqual(line["message"], "requests go through http://[hidden]@proxy.example:3128")
         document = self.check(http_proxy="me:pw-1@proxy.example", no_proxy="localhost,.lan")
         self.assertNotIn("pw-1", json.dumps(document))
         self.assertIn("localhost,.lan", lines_of(document, "no_proxy")[0]["message"])

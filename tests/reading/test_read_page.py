@@ -613,6 +613,22 @@ class CommandLine(SiteCase):
                 sent = [one["url"] for one in planned.get("requests", [planned])]
                 self.assertEqual(sorted(sent), expected)
 
+    def test_an_address_copied_from_html_or_markdown_is_asked_for_itself(self) -> None:
+        for text, expected in (
+            ("http://a.org/x?a=1&amp;b=%26amp%3B", "http://a.org/x?a=1&b=%26amp%3B"),
+            ("http://a.org/x&amp;y", "http://a.org/x&amp;y"),
+            ("<http://a.org/x>", "http://a.org/x"),
+            ("[a title](http://a.org/x_(y)?a=1&amp;b=2)", "http://a.org/x_(y)?a=1&b=2"),
+            ("`a.org`", "https://a.org/"),
+            ('"http://a.org/x"', "http://a.org/x"),
+            ("'http://a.org/x'", "http://a.org/x"),
+        ):
+            with self.subTest(text):
+                planned = call_main(command, text, "--dry-run").document["request"]
+                self.assertEqual(planned["url"], expected)
+        run = call_main(command, "`<b>`", "--md")
+        self.assertIn("'< b>' is not an http", run.stdout.decode())
+
     def test_bad_values_are_reported_with_allowed_values(self) -> None:
         for words, name in (
             (("--page-timeout", "0"), "page_timeout must be a number from 0.1 to 120"),

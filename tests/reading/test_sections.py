@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import tempfile
+import unicodedata
 import unittest
 from pathlib import Path
 from typing import Any
@@ -200,6 +201,14 @@ class Headings(unittest.TestCase):
                 self.assertTrue(SET[place["offset"] :].startswith(found), place)
         row = finder.find("42 %", 9)["places"][0]["text"]
         self.assertEqual(row, "| item | share |\n| --- | --- |\n| rye | 42 % |")
+
+    def test_letters_are_found_in_composed_and_decomposed_form(self) -> None:
+        for text in ("Die Küche", "ガイドブックは受付に", "학점인정 신청은 삼월에"):
+            parts = unicodedata.normalize("NFD", text)
+            for held, wanted in ((text, parts), (parts, text)):
+                with self.subTest(held=held, wanted=wanted):
+                    found = finding.PageFinder(f"Seite: {held}.").find(wanted, 9)
+                    self.assertEqual(found["places"][0]["offset"], 7)
 
     def test_missing_text_gets_the_nearest_passage_and_its_differences(self) -> None:
         finder = finding.PageFinder(SET)

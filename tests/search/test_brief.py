@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+import unicodedata
 import unittest
 from collections import Counter
 from typing import Any
@@ -399,6 +400,8 @@ class MissingWords(BriefCase):
         self.find("They rest.", asked, "sleeping otter", "bears")
         self.assertEqual(self.warnings(asked, "--no-pages"), [])
         self.assertEqual(self.warnings(asked), ["Not in the 1 page read: Kőszeg."])
+        self.find("They rest.", "river’s Ötters sleep")
+        self.assertEqual(self.warnings(unicodedata.normalize("NFD", "river’s Ötters sleep")), [])
         self.assertEqual(self.warnings("sleeping otter"), [])
         told = self.warnings("brief", asked, "sleeping otter", "bears")
         expected = [

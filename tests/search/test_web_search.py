@@ -308,6 +308,8 @@ class Cache(WebSearchCase):
         self.assertTrue(self.search(engine="searxng", no_pages=True)["from_cache"])
         self.use(SEARXNG_BASE_URL=f"{self.server.url}/")
         self.assertTrue(self.search(engine="searxng", no_pages=True)["from_cache"])
+        self.use(SEARXNG_BASE_URL=f"{self.server.url}/search?q=<query>")  # as in other programs
+        self.assertTrue(self.search(engine="searxng", no_pages=True)["ok"])
         self.use(SEARXNG_BASE_URL="http://127.0.0.1:9")
         failed = self.search(engine="searxng", no_pages=True, timeout=3)
         self.assertEqual(failed["details"]["kind"], "network")
@@ -464,6 +466,14 @@ class Engines(WebSearchCase):
         for part in ("brave: used up", "searxng: nothing", "duckduckgo: wall"):
             self.assertIn(part, error.message)
         self.assertEqual(answers.no_engine_answered(failures[:1]).message, "used up")
+
+    def test_the_hint_for_a_wrong_setting_is_kept(self) -> None:
+        failures = [
+            ("searxng", kit.SearchError("invalid_input", "Bad address.", "Use another.")),
+            ("duckduckgo", kit.SearchError("network", "No way.", "Check the network.")),
+        ]
+        hint = answers.no_engine_answered(failures).hint
+        self.assertEqual(hint, "Check the network. Use another.")
 
     def test_a_named_engine_answers_or_the_call_fails(self) -> None:
         self.use(**SERPER)

@@ -387,12 +387,22 @@ class Callers(ServerCase):
             with self.subTest(host):
                 self.assertEqual(self.api.fetch("/health", Host=host).status, 200)
 
+    def test_a_target_may_be_the_whole_url(self) -> None:
+        for url in ("http://localhost", "http://127.0.0.1:9", "https://[::1]:8080"):
+            with self.subTest(url):
+                self.assertEqual(self.api.fetch_raw(f"{url}/health").status, 200)
+        for url, host in (("evil.example", "localhost"), ("localhost", "evil.example")):
+            answer = self.api.fetch(f"http://{url}/health", Host=host)
+            self.assert_error(answer, 403, "refused")
+        self.assert_error(self.api.fetch("http://localhost/search?q="), 400, "invalid_input")
+
     def test_foreign_origins_are_refused_and_its_own_is_not(self) -> None:
         own = f"127.0.0.1:{self.api.port}"
         for origin, status in (
             (f"http://{own}", 200),
             ("https://evil.example", 403),
             ("http://localhost:1", 403),
+            ("http://127.0.0.1:1", 403),
             ("null", 403),
         ):
             with self.subTest(origin):
@@ -422,7 +432,8 @@ class Protocol(ServerCase):
         "tab": (b"GET\t/health HTTP/1.1\r\nHost: localhost\r\n\r\n", 400),
         "nul in target": (b"GET /health\0 HTTP/1.1\r\nHost: localhost\r\n\r\n", 400),
         "no path": (b"GET health HTTP/1.1\r\nHost: localhost\r\n\r\n", 400),
-        "other server": (request("http://evil.example/health"), 400),
+        "credentials": (request("http://localhost@evil.example/health"), 400),
+        "other scheme": (request("ftp://localhost/health"), 400),
         "connect": (b"CONNECT example.org:443 HTTP/1.1\r\nHost: localhost\r\n\r\n", 400),
         "bare lf": (b"GET /health HTTP/1.1\nHost: localhost\n\n", 400),
         "one bare lf": (b"GET /health HTTP/1.1\r\nHost: localhost\nX: y\r\n\r\n", 400),
@@ -724,6 +735,15 @@ class Tokens(ServerCase):
     def test_addresses_and_allowed_names_may_be_called_others_not(self) -> None:
         for host, status in (("192.0.2.7:8080", 200), ("box.test", 200), ("evil.example", 403)):
             self.assertEqual(self.api.fetch("/health", Host=host).status, status)
+
+    def test_an_allowed_name_may_be_the_origin_whatever_the_host(self) -> None:
+        for origin, status in (
+            ("https://box.test", 200), ("http://BOX.test:8443", 200), ("https://a.box.test", 403),
+            ("http://0.0.0.0:1", 403), ("http://127.0.0.1:1", 403), ("https://box.test.evil", 403),
+        ):  # fmt: skip
+            with self.subTest(origin):
+                answer = self.api.fetch("/health", Host="192.0.2.7:8080", Origin=origin)
+                self.assertEqual(answer.status, status)
 
     def test_the_description_asks_for_the_token(self) -> None:
         answer = self.api.fetch("/openapi.json", Authorization=f"Bearer {TOKEN}")

@@ -680,6 +680,14 @@ class Calls(McpCase):
         ping = client.start_request("ping")
         self.assertEqual(client.receive()["id"], ping)
 
+    def test_true_is_not_the_number_of_a_call(self) -> None:
+        client = self.start(BRAVE_SEARCH_API_KEY="slow-" + CANARY)
+        params = {"name": "brave_web_search", "arguments": {"query": "python"}}
+        client.send({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params})
+        note = {"jsonrpc": "2.0", "method": "notifications/cancelled"}
+        client.send({**note, "params": {"requestId": True}})
+        self.assertEqual(client.receive()["id"], 1)
+
     def test_progress_grows_and_needs_a_token(self) -> None:
         client = self.start()
         pages = [f"{self.server.url}/site/articles/{name}" for name in ("tides", "bridges")]

@@ -14,7 +14,9 @@ from websearch.base.words import UNSPACED
 
 # Markers at the start of a line: quotations, headings, lists.
 _BLOCKS = r"(?:\A|\s{0,50}\n)[ \t]{0,20}(?:(?:#{1,6}|[-+*>])[ \t]{1,20}|>){1,5}"
-_GAP = rf"(?<=[{UNSPACED}])\s{{1,50}}(?=[{UNSPACED}])"  # in a script without spaces
+_SOLID = rf"{UNSPACED}\u1100-\u11ff"  # with the parts of Korean syllables
+_GAP = rf"(?<=[{_SOLID}])\s{{1,50}}(?=[{_SOLID}])"  # in a script without spaces
+_PARTS = "\u0300-\u036f\u1161-\u11c2\u3099\u309a"  # that follow the first part of a letter
 # A link's URL, which may have a title.
 _TARGET = r"\]\((?:[^()\s]|\([^()\s]{0,200}\)){0,2000}(?: [\"'][^\"'\n]{0,300}[\"'])?\)"
 _REFERENCE = r"\]\[[^\[\]]{0,100}\]"
@@ -35,7 +37,7 @@ _PIECES = (
     rf"|(?P<nothing>{_TARGET}|{_REFERENCE}|!?\[|\]|[{_QUOTES}*`{_INVISIBLE}]|~~|\\(?=[!-/:-@\[-`{{-~])"
     rf"|(?<![^\W_])_+|_+(?![^\W_])|(?<=[^\W\d_])\^(?=\w))"
     rf"|(?P<raised>(?<=\d)[{_RAISED}]+)"
-    f"|(?P<letter>\\w[\u0300-\u036f]{{1,5}})|(?P<form>[{_RAISED}\u2080-\u2089\ufb00-\ufb06\uff01-\uff5e])"
+    f"|(?P<letter>\\w[{_PARTS}]{{1,5}})|(?P<form>[{_RAISED}\u2080-\u2089\ufb00-\ufb06\uff01-\uff5e])"
 )
 MINUS = "\u2212"
 FORMULA_SIGN = r"[=^\\<>+_]"  # in text that may be a formula

@@ -189,11 +189,11 @@ def cited_in(params: dict[str, Any]) -> CitedParts:
     draft has nothing to check.
     """
     from websearch.check.draft import Cited, CitedParts, Draft
-    from websearch.pages.fetch.fetch import normal_url
+    from websearch.pages.fetch.fetch import copied_url, normal_url
 
     url = params.get("url", "")
     if url:
-        normal_url(url)
+        normal_url(copied_url(url))
     if "input" in params:
         message = "input works on the command line only."
         raise SearchError("invalid_input", message, "Pass the draft itself as text.")

@@ -83,8 +83,8 @@ def first_request(params: dict[str, Any]) -> EngineRequest:
     if params.get("country") and not params.get("language"):
         message = "SearXNG filters by country within a language only."
         raise SearchError("invalid_input", message, "Also set {language}, for example de with ch.")
-    # SearXNG treats !! as a redirect to another site.
-    query = re.sub(r"(?<!\S)(!![^\s\"]+)", r'"\1"', params["query"])
+    # Words with these signs change the engine, language or timeout, or redirect to another site.
+    query = re.sub(r"(?<!\S)([!:<][^\s\"]+)", r'"\1"', params["query"])
     fields = {
         "q": within_limit(ENGINE, query_with_sites(query, params)),
         "categories": "general",

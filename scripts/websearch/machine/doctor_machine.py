@@ -97,16 +97,16 @@ def check_proxies() -> list[Line]:
     """Return the lines about the proxies for requests, without credentials."""
     from urllib.request import getproxies
 
-    proxies, lines = getproxies(), []
-    for scheme in [scheme for scheme in ("https", "http", "all") if proxies.get(scheme)]:
+    named, proxies, lines = getproxies(), kit.proxies(), []
+    for scheme in [one for one in ("https", "http", "all") if one in named and one in proxies]:
         address = kit.hide_credentials(proxies[scheme])
         if address.lower().startswith("socks"):
             message = f"Python cannot use {address}."
             lines.append(warning(f"{scheme}_proxy", message, http_client.PROXY_HINT))
         else:
             lines.append(ok(f"{scheme}_proxy", f"requests go through {address}"))
-    if lines and proxies.get("no"):
-        lines.append(ok("no_proxy", f"these hosts bypass the proxy: {shorten(proxies['no'], 200)}"))
+    if lines and named.get("no"):
+        lines.append(ok("no_proxy", f"these hosts bypass the proxy: {shorten(named['no'], 200)}"))
     return lines or [ok("proxy", "none; requests are direct")]
 
 

@@ -18,6 +18,7 @@ from websearch.kit import (
 )
 from websearch.pages.extract.beside import MAX_EXPLAINED
 from websearch.pages.fetch.fetch import (
+    copied_url,
     normal_url,
     page_headers,
 )
@@ -234,7 +235,7 @@ def target_of(url: str, local_files: bool) -> str:
 
         if is_local(url):
             return local_url(url)
-    target = normal_url(url)
+    target = normal_url(copied_url(url))
     check_site(target)
     return target
 

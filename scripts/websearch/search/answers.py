@@ -216,7 +216,7 @@ def no_engine_answered(failures: list[tuple[str, SearchError]]) -> SearchError:
     """Return the combined error if no engine answered; a single engine keeps its own error.
 
     If an engine found nothing, the kind is no_results, because that engine did answer. The kind is
-    invalid_input only if every engine refuses the input.
+    invalid_input only if every engine refuses the input. The hint names invalid settings, too.
     """
     if len(failures) == 1:
         engine, error = failures[0]
@@ -229,11 +229,12 @@ def no_engine_answered(failures: list[tuple[str, SearchError]]) -> SearchError:
         return first
     waits = [error.retry_after for _, error in failures if error.retry_after is not None]
     reasons = [f"{engine}: {error.message.removesuffix('.')}" for engine, error in failures]
+    wrong = [error.hint for _, error in failures if error.kind == "invalid_input"]
     summary = "No engine found anything" if empty else "No engine answered"
     return SearchError(
         first.kind,
         f"{summary}: {'; '.join(reasons)}.",
-        first.hint,
+        " ".join(filter(None, dict.fromkeys([first.hint, *wrong]))),
         retryable=any(error.retryable for _, error in failures),
         attempts=[{"engine": engine, "kind": error.kind} for engine, error in failures],
         **drop_empty({"retry_after": min(waits, default=None)}),

@@ -51,7 +51,8 @@ MAX_CHUNK_LINE, MAX_TRAILERS = 1_000, 20  # bytes per line, trailer lines in a c
 POLL_SECONDS = 0.1  # seconds between checks for a signal
 # These patterns take linear time, because no two adjacent parts match the same byte.
 TOKEN = rb"[!#$%&'*+.^_`|~\w-]+"  # RFC 9110, section 5.6.2: a method, or a header's name
-REQUEST_LINE = rb"%s /[!-~\x80-\xff]* HTTP/[1-9]\.\d\r\n" % TOKEN
+# A client behind a proxy sends the whole URL (RFC 9112, section 3.2.2).
+REQUEST_LINE = rb"%s (?:https?://[\w.:\[\]-]+)?/[!-~\x80-\xff]* HTTP/[1-9]\.\d\r\n" % TOKEN
 HEADER_LINE = rb"(?:%s:[\t -~\x80-\xff]*)?\r\n" % TOKEN
 
 

@@ -62,12 +62,18 @@ class HttpError(SearchError):
 
 
 class HttpRequest:
-    """A request: method, path, query string, headers and body (None until read)."""
+    """A request: method, authority, path, query string, headers and body (None until read).
+
+    authority: HOST[:PORT] of a target that is a whole URL, else "".
+    """
 
     def __init__(self, method: str, target: str, headers: Message) -> None:
         self.method = method
         self.target = target
         self.headers = headers
+        url = re.match(r"https?://([^/]*)", target)
+        self.authority = url[1].lower() if url else ""
+        target = target[url.end() :] if url else target
         path, _, self.query = target.partition("#")[0].partition("?")
         self.path = path.rstrip("/") or "/"  # some clients add a slash
         self.body: bytes | None = None
@@ -118,10 +124,15 @@ def check_caller(request: HttpRequest, settings: dict[str, Any]) -> None:
     if len(request.headers.get_all("host", [])) != 1:
         raise HttpError(400, "A request must have one Host header.")
     host, origin = request.header("host").lower(), request.header("origin").lower()
-    if not is_own_host(host, settings):
-        hint = "Call the server by its address, or start it with this name in allow_host."
-        raise HttpError(403, f"{quoted(host)} is not a name of this server.", hint)
-    if origin not in ("", f"http://{host}", f"https://{host}"):
+    for name in (host, request.authority or host):
+        if not is_own_host(name, settings):
+            hint = "Call the server by its address, or start it with this name in allow_host."
+            raise HttpError(403, f"{quoted(name)} is not a name of this server.", hint)
+    # A proxy may replace Host but not Origin. Another server on this machine is a stranger.
+    name_only = r"https?://(?!(?:localhost|[\d.]+)(?::|$))([\w.-]{1,253})(?::\d{1,5})?"
+    site = re.fullmatch(name_only, origin)
+    own = ("", f"http://{host}", f"https://{host}")
+    if origin not in own and not (site and site[1] in settings["names"]):
         raise HttpError(403, f"Requests from {quoted(origin)} are refused.", OTHER_PAGES_HINT)
     if request.header("sec-fetch-site").lower() in ("cross-site", "same-site"):
         raise HttpError(403, "Requests from other sites are refused.", OTHER_PAGES_HINT)

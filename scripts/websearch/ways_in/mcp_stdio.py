@@ -27,6 +27,7 @@ from websearch.ways_in.mcp_protocol import (
     bug_error,
     encode_message,
     error_message,
+    is_token,
     parse_message,
     progress_message,
     read_request,
@@ -143,7 +144,7 @@ class StdioServer:
     def cancel(self, request_id: object) -> None:
         """Stop a call and drop its answer; ignore ids of unknown or finished calls."""
         with self.lock:
-            if isinstance(request_id, (str, int)) and request_id in self.calls:
+            if is_token(request_id) and request_id in self.calls:
                 self.calls[request_id].is_open = False
 
     def send_progress(self, call: RunningCall, text: str, left: int | None) -> None:

@@ -288,10 +288,13 @@ class Proxy(SiteCase):
         self.set_environment(http_proxy=self.server.url, https_proxy=self.server.url)
 
     def test_a_note_says_that_names_could_not_be_checked(self) -> None:
-        document = read.run_read({"urls": ["http://pages.example/site/list/news"]})
-        self.assertTrue(document["ok"], document)
-        self.assertIn("through a proxy", document["warnings"][0])
-        self.assertEqual(self.server.requests[0].target, "http://pages.example/site/list/news")
+        host = self.server.url.removeprefix("http://")
+        for value in (self.server.url, f"{host}/", f'"{host}"'):
+            self.set_environment(http_proxy=value)
+            document = read.run_read({"urls": ["http://pages.example/site/list/news"]})
+            self.assertTrue(document["ok"], document)
+            self.assertIn("through a proxy", document["warnings"][0])
+            self.assertEqual(self.server.requests[-1].target, "http://pages.example/site/list/news")
 
     def test_private_addresses_in_the_url_are_still_refused(self) -> None:
         for host in ("10.0.0.1", "169.254.169.254", "0xa9fea9fe", "[fd00::1]", "nas.local"):

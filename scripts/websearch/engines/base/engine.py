@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 from typing import NamedTuple
 
 from websearch.base.http_client import scheme_of
@@ -268,10 +269,11 @@ def own_server_login(variable: str, key: str) -> dict[str, str]:
 def own_server_address(variable: str) -> str:
     """Return the address of the user's own server, which may use plain http on any host.
 
-    A user name and password in it are omitted: own_server_login returns them.
+    A user name and password in it are omitted: own_server_login returns them. So is a query, as in
+    /search?q=<query>, which other programs want.
     """
     named = first_set(variable)
-    address = without_login(named)
+    address = re.sub(r"(?:/search)?/?\?.*", "", without_login(named))
     if not address:
         hint = "Set it to the address of your server, for example http://localhost:8080."
         raise SearchError("auth", f"{variable} is not set.", hint)

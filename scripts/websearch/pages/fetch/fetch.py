@@ -76,6 +76,15 @@ PRIVATE_DOMAINS = (
 # ===== addresses ==================================================================================
 
 
+def copied_url(text: str) -> str:
+    """Return a URL copied from HTML or Markdown without &amp;, link, <>, quotes or backticks."""
+    pattern = r"""\[[^\[\]]{0,300}\]\((\S+)\)|<(\S+)>|(["'`])(\S+)\3"""
+    match = re.fullmatch(pattern, text.strip())
+    url = (match[1] or match[2] or match[4]) if match else text
+    address, mark, query = url.partition("?")
+    return address + mark + query.replace("&amp;", "&")
+
+
 def normal_url(text: str) -> str:
     """Return a URL in the form to send: in ASCII, without a fragment, with https by default.
 
