@@ -197,13 +197,18 @@ class Beside(unittest.TestCase):
 
     def test_bylines_of_posts_stay_with_their_posts(self) -> None:
         posts = (
-            f"<div class=post><p class=author>by {name} on 4 May</p><p>Use {part} for it.</p></div>"
+            f"<div class=post><p class=author>by {name} on 4 May</p><p>Use {part} for it."
+            f"{' It lies on the quay all winter.' * 20}</p></div>"
             for name, part in (("mira", "tar"), ("jo", "wax"), ("ada", "hemp"))
         )
-        text = read("".join(posts)).text
+        html = "".join(posts)
+        live = '<script type="application/ld+json">{"@type": "LiveBlogPosting"}</script>'
+        article = "<meta property=og:type content=article>"
         words = ("by mira on 4 May", "Use tar", "by jo on 4 May", "Use wax", "by ada", "Use hemp")
-        places = [text.index(word) for word in words]
-        self.assertEqual(places, sorted(places))
+        for head in ("", article + live):
+            text = read("", head, after=html).text
+            places = [text.index(word) for word in words]
+            self.assertEqual(places, sorted(places))
 
     def test_the_author_of_several_posts_is_named_each_time(self) -> None:
         facts = "".join(
@@ -222,6 +227,40 @@ class Beside(unittest.TestCase):
             page = read("", forum, after="".join(posts))
             self.assertEqual(page.text.count("Mira Holt"), 3)
             self.assertLess(page.text.rindex("Mira Holt"), page.text.index("oil"))
+
+    def test_a_question_and_its_answers_are_above_their_authors_and_dates(self) -> None:
+        answers = "".join(
+            f"<div><p>Use {part} for the {part} rope of the boat, all winter.</p><div><div>"
+            "<a href=/s>Share</a> <a href=/i>Improve this answer</a></div>"
+            f"<div class=post-signature><a href=/e>edited 5 May at 8:3{day}</a><div "
+            f"itemprop=editor></div></div><div class=post-signature>on <a href=/u><img alt="
+            f'"{name}\'s user avatar"></a><div itemprop=author><a href=/u>{name}</a></div></div>'
+            f"</div></div><ul class=comments><li>Is {part} dear?</ul>"
+            for day, (name, part) in enumerate((("Mira Holt", "tar"), ("Jo Quay", "wax")))
+        )
+        question = "<div><p>Which oil keeps the rope of a boat dry all winter?</p></div>"
+        text = read(question, "<meta itemtype=https://schema.org/QAPage>", after=answers).text
+        words = (
+            "Which oil",
+            "Use tar",
+            "at 8:30",
+            "Mira Holt",
+            "Is tar dear",
+            "Use wax",
+            "at 8:31",
+            "Jo Quay",
+        )
+        places = [text.index(word) for word in words]
+        self.assertEqual(places, sorted(places))
+        self.assertNotIn("avatar", text)
+
+    def test_a_heading_after_the_date_of_its_card_is_kept(self) -> None:
+        card = (
+            f"<div><div><b>14 May</b>{'<i></i>' * 20}<h3><a href=/k>Meeting of the net makers</a>"
+            "</h3></div><p>In the loft above the ropewalk, second door.</p></div>"
+        )
+        text = read("", after=card).text
+        self.assertLess(text.index("Meeting of the net"), text.index("In the loft"))
 
     def test_a_picture_that_is_shown_again_is_written_once(self) -> None:
         images = "".join(f'<div><img src={n}.jpg alt="Coil of hemp {n}"></div>' for n in range(4))

@@ -306,6 +306,26 @@ class Generators(unittest.TestCase):
             text,
         )
 
+    def test_a_summary_is_a_table(self) -> None:
+        head = "".join(
+            f'<div class="table-header col-{place}">{label}</div>'
+            for place, label in (("first", "Type"), ("second", "Method"), ("last", "Description"))
+        )
+        row = (
+            '<div class="col-first even-row-color"><code>int</code></div><div class="col-second">'
+            '<code><a href="#{0}()">{0}</a>()</code></div><div class="col-last"><div class=block>'
+            "Returns the {0}.</div></div>"
+        )
+        html = "<p>A net of knots.<div class='summary-table three'>{}</div>"
+        text = documentation(
+            html.format(head + row.format("width") + row.format("mesh")), "javadoc/ClassWriter"
+        )
+        self.assertIn(
+            "| Type | Method | Description |\n| --- | --- | --- |\n| `int` | `width()` | Returns "
+            "the width. |\n| `int` | `mesh()` | Returns the mesh. |",
+            text,
+        )
+
     def test_linked_operators_are_no_permalinks(self) -> None:
         link = '<a href="ops.html#{1}">{0}</a>'
         cells = "".join(

@@ -1000,13 +1000,36 @@ class Metadata(unittest.TestCase):
             ("Jo Doe, 4. M\u00e4rz 2024", "Jo Doe"), ("Jo Doe 5 min read", "Jo Doe"),
             ("Jo Doe See full bio", "Jo Doe"), ("Jo Doe - Staff", "Jo Doe"), ("R2D2", "R2D2"),
             ("Byron May", "Byron May"), ("Anne O'Neil, Al June", "Anne O'Neil, Al June"),
+            ("byJo Doe", "Jo Doe"), ("Postby Jo \u00bb 4 May", "Jo"), ("Jo Doe (Author)", "Jo Doe"),
+            ("The Quay - Jo Doe", "Jo Doe"),
             ("May 4, 2024", ""), ("5 min read", ""), ("https://x.example/jo", ""),
         ):  # fmt: skip
             with self.subTest(text):
-                found = self.found(f'<meta name=author content="{text}">')
+                site = '<meta property=og:site_name content="The Quay">'
+                found = self.found(f'{site}<meta name=author content="{text}">')
                 self.assertEqual(found.get("author", ""), name)
-        body = "<p itemprop=author><b itemprop=name>Jo Doe</b> <a href='/jo'>Her posts</a></p>"
-        self.assertEqual(self.found("", body)["author"], "Jo Doe")
+
+    def test_the_marked_author_is_the_writer_of_the_text(self) -> None:
+        handle = '<meta name="twitter:creator" content="@quay">'
+        site = "<meta property=og:site_name content=Quay><meta name=author content=Quay>"
+        article = "<meta property=og:type content=article>"
+        shop = "<p class=review-author>Ann"
+        for head, body, name in (
+            ("", "<p itemprop=author><b itemprop=name>Jo Doe</b> <a>Her posts</a>", "Jo Doe"),
+            ("", "<p itemprop=author><a>JD</a><meta itemprop=name content='Jo Doe'>", "Jo Doe"),
+            ("", "<p class=author>Beitrag<span>von <b>Jo Doe</b> \u00bb 4. Mai</span>", "Jo Doe"),
+            ("", "<aside><p class=author>Ann</aside><p class=author>Jo Doe", "Jo Doe"),
+            ("", "<div class=comment><p class=author>Ann</div><p class=author>Jo Doe", "Jo Doe"),
+            ("", shop, ""), (article, "<p class='byline author vcard'>Par <a>Jo Doe</a>", "Jo Doe"),
+            (article, "<span class=Tech-Author>Recipe by Jo Doe -</span>", "Jo Doe"),
+            (article, "<span class=img-author>Ann</span><p class=byline>Jo Doe", "Jo Doe"),
+            (handle, "", "@quay"), (handle, "<p class=byline>Jo Doe", "Jo Doe"),
+            (site, "", "Quay"), (site, "<p class=byline>Jo Doe", "Jo Doe"),
+        ):  # fmt: skip
+            with self.subTest(head=head, body=body):
+                html = f"<head>{head}</head><body><p>{SENTENCE * 9}</p>{body}"
+                page = content.find_content(html).page
+                self.assertEqual(metadata.find_metadata(page).fields.get("author", ""), name)
 
     def test_a_banners_heading_is_not_the_title(self) -> None:
         for head, body, title in (

@@ -61,6 +61,12 @@ INLINE = (
         "Each boat has a tide table on board.",
     ),
     ("Run the mill twice. <button>Copy</button>", "Run the mill twice."),
+    (
+        "Sold <time datetime=2026-05-03T10:00:30.5+02:00>vor 3 Stunden</time>.",
+        "Sold 2026-05-03 10:00+02:00.",
+    ),
+    ("Cut <time datetime=2026-05-02T14:05:00Z>9m ago</time>.", "Cut 2026-05-02 14:05 UTC."),
+    ("Cut <time datetime=2026-05-02T14:05:00Z>now</time>.", "Cut now."),
     ('Flour left: <meter value="0.7">70 percent</meter>.', "Flour left: 70 percent."),
     ('Your code: <input readonly value="MILL-22">', "Your code: MILL-22"),
     ('Your name: <input value="Ada">', "Your name:"),
@@ -82,6 +88,11 @@ INLINE = (
 )
 LISTS = (
     ("<ol><li value=4>Oil<li>Check<li value=9>Close</ol>", "4. Oil\n5. Check\n9. Close"),
+    ("<ol><li><div>1.</div><p>oil<li><div>2.</div><p>salt</ol>", "1. oil\n2. salt"),
+    (
+        "<ol><li><div>1.</div><p>oil<li><div>9.</div><p>salt</ol>",
+        "1. 1\\.\n\n   oil\n2. 9\\.\n\n   salt",
+    ),
     ("<ol reversed><li>gold<li>silver<li>bronze</ol>", "3. gold\n2. silver\n1. bronze"),
     ('<ol type="a" start=3><li>oil<li>salt</ol>', "- c. oil\n- d. salt"),
     ('<ol style="list-style-type: upper-roman"><li>oil<li>salt</ol>', "- I. oil\n- II. salt"),

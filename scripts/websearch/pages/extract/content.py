@@ -172,11 +172,12 @@ def around_article(page: PageTree) -> set[Node]:
 
 
 def repeated_bylines(page: PageTree) -> set[Node]:
-    """Return the bylines of posts, reviews and cards: outside articles, those whose look repeats.
+    """Return the bylines of posts, reviews and cards: those whose look repeats.
 
-    Tags count if one of the tags with the same look contains a value, such as a salary.
+    In articles, only live blogs have posts. Tags count if one of the tags with the same look
+    contains a value, such as a salary.
     """
-    if page.is_article or page.is_documentation:
+    if (page.is_article and not page.is_live) or page.is_documentation:
         return set()
     looks: dict[str, list[Node]] = {}
     for node in page.nodes:
@@ -330,7 +331,7 @@ def choose_content(page: PageTree) -> Node:
             or best.prose < STEP_DOWN * node.prose
             or best.tag in TEXT_BLOCKS
             or is_opened(best, below)
-            or (page.keeps_comments and best in page.comments)  # the post is next to them
+            or is_next_to_post(best, below, page)
             or any(is_part(child) for child in below if child in with_text and child is not best)
             or any(map(is_description, with_text.intersection(below[: below.index(best)])))
             or (page.is_plain and any(map(is_unnamed_text, below, repeat(best))))
@@ -353,6 +354,13 @@ def is_part(node: Node) -> bool:
 def is_description(node: Node) -> bool:
     """Return whether an element before a part of documentation is a short sentence about it."""
     return node.link * 2 < node.chars and re.search(_SENTENCE_END, text_of(node)) is not None
+
+
+def is_next_to_post(best: Node, below: list[Node], page: PageTree) -> bool:
+    """Return whether an element has the comments or answers, and their post is next to it."""
+    if page.keeps_comments and best in page.comments:
+        return True
+    return page.is_question and any(child.prose for child in below if child is not best)
 
 
 def is_unnamed_text(node: Node, beside: Node) -> bool:

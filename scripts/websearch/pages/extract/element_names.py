@@ -35,6 +35,7 @@ DECORATION = name_set(  # words of uninformative alternative texts
     "arrow avatar background banner bullet button decoration decorative divider external graphic "
     "hero icon image img link logo photo picture placeholder spacer symbol thumbnail"
 )
+USER_IMAGES = (" user avatar ", " profile picture ", " profile photo ", " profile image ")
 
 
 def names_of(node: Node) -> str:
@@ -102,5 +103,9 @@ def plain_words(text: str) -> str:
 
 
 def is_decorative_alt(alt: str) -> bool:
-    """Return whether an image's alternative text only describes the kind of image."""
-    return DECORATION.issuperset(plain_words(alt).split())
+    """Return whether an image's alternative text only describes the kind of image.
+
+    The name in "Jo's user avatar" is next to the image.
+    """
+    words = plain_words(alt)
+    return DECORATION.issuperset(words.split()) or words.endswith(USER_IMAGES)

@@ -1,15 +1,22 @@
-"""Recognize the frames that documentation generators put around the text of a page.
+"""Recognize the frames and tables that documentation generators write around and in their text.
 
-The rules apply only to pages that identify their generator as Doxygen, Haddock, mdBook, rustdoc or
-Nim's docgen, because their class names are known. Generators that add only the usual links
-(prev and next, permalinks, "[source]") need no rules.
+The rules apply only to pages that identify their generator as Doxygen, Haddock, Javadoc, mdBook,
+rustdoc or Nim's docgen, because their class names are known. Generators that add only the usual
+links (prev and next, permalinks, "[source]") need no rules.
 """
 
 from __future__ import annotations
 
 import re
 
-from websearch.base.html_tree import HEADINGS, Node, elements_below, name_set, text_beginning
+from websearch.base.html_tree import (
+    HEADINGS,
+    Node,
+    children_of,
+    elements_below,
+    name_set,
+    text_beginning,
+)
 
 # Comments and scripts that identify the generator of a page without a generator meta element.
 _SIGNS = (
@@ -70,6 +77,28 @@ def write_versions(nodes: list[Node]) -> list[Node]:
             around.children.remove(box)
             around.children.insert(around.children.index(after[0]) + 1, box)
     return [nodes[0], *elements_below(nodes[0])] if signs else nodes
+
+
+def write_summaries(nodes: list[Node]) -> list[Node]:
+    """Turn Javadoc's summaries, whose cells a style arranges, into tables; return the nodes.
+
+    The last cell of a row has the class "col-last".
+    """
+    for table in nodes:
+        if "summary-table" not in table.attributes.get("class", "").split():
+            continue
+        rows: list[Node | str] = []
+        row = None
+        for cell in children_of(table):
+            names = cell.attributes.get("class", "").split()
+            if row is None:
+                row = Node("tr", {}, table)
+                rows.append(row)
+            cell.tag, cell.parent = "th" if "table-header" in names else "td", row
+            row.children.append(cell)
+            row = None if "col-last" in names else row
+        table.tag, table.children = "table", rows
+    return [nodes[0], *elements_below(nodes[0])]
 
 
 def has_content(child: Node | str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from websearch.base.html_tree import CELLS, HEADINGS, Node, name_set
+from websearch.base.html_tree import CELLS, HEADINGS, Node, elements_below, name_set
 from websearch.pages.extract.element_names import words_of
 from websearch.pages.extract.name_rules import MOST_CHARS, has_code, own_heading
 from websearch.pages.extract.page_data import VALUE
@@ -113,7 +113,8 @@ def lists_beside_text(page: PageTree, content: Node, lists: list[Node]) -> list[
     if page.is_documentation:
         return contents_boxes(page, content, lists_around_text(page, content, lists))
     sections = own_sections(page, lists) if lists else set()
-    return [node for node in lists if sections.isdisjoint(ancestors(node))]
+    bylines = with_authors(page) if page.is_thread or page.is_question else set()
+    return [node for node in lists if node not in bylines and sections.isdisjoint(ancestors(node))]
 
 
 def own_sections(page: PageTree, lists: list[Node]) -> set[Node]:
@@ -164,17 +165,22 @@ def is_sentence(node: Node) -> bool:
 def is_card_title(node: Node, page: PageTree) -> bool:
     """Return whether a box of links is the title of the text next to it, or a post's author.
 
-    A title is a heading, or it names the product or event whose price or date is next to it.
+    A title has a heading, or it names the product or event whose price or date is next to it.
     """
     card = node.parent
     if not card or card.chars - card.link <= node.chars - node.link:
         return False
-    heading = own_heading(node)
-    is_title = heading is not None and heading.tag in HEADINGS and heading.link > 0
+    is_title = any(inner.tag in HEADINGS and inner.link for inner in (node, *elements_below(node)))
     if card.chars <= MAX_CARD and not is_title:
         is_title = VALUE.search(text_of(card).replace(text_of(node), "")) is not None
     targets = {link.attributes.get("href") for link in links_in(node)}
-    return len(targets) == 1 and (is_title or page.is_thread)
+    return len(targets) == 1 and (is_title or page.is_thread or page.is_question)
+
+
+def with_authors(page: PageTree) -> set[Node]:
+    """Return the boxes that mark the author of a post; their other links are judged one by one."""
+    marked = (node for node in page.nodes if node.attributes.get("itemprop") == "author")
+    return {box for node in marked for box in ancestors(node)}
 
 
 def is_link_column(cell: Node) -> bool:

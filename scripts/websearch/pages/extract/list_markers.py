@@ -23,7 +23,8 @@ ROMAN = (
 def item_markers(node: Node, items: list[tuple[Node | None, list[str]]]) -> list[str]:
     """Return the marker for each item of a list: "- ", "3. ", or "- c. " for letters.
 
-    Numbers count up from the previous item, or down in a reversed list.
+    Numbers count up from the previous item, or down in a reversed list. If each item begins with
+    its own number as a block, because its style hides the marker, remove these blocks.
     """
     if node.tag != "ol":
         return ["- "] * len(items)
@@ -37,6 +38,11 @@ def item_markers(node: Node, items: list[tuple[Node | None, list[str]]]) -> list
         markers.append(f"{number}. " if label == str(number) else f"- {label}. ")
         is_list = len(blocks) == 1 and blocks[0].startswith("- ")
         number = max(0, number - 1) if is_reversed else number + (not (is_list and not kind))
+    labels = [re.sub(r"\W", "", marker) for marker in markers]
+    firsts = [re.sub(r"\W", "", blocks[0]) if blocks[1:] else "" for _, blocks in items]
+    if labels == firsts and len(items) > 1:
+        for _, blocks in items:
+            del blocks[0]
     return markers
 
 

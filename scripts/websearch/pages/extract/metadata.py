@@ -7,9 +7,12 @@ import json
 import re
 from dataclasses import dataclass
 
-from websearch.base.html_tree import elements_below, text_beginning
+from websearch.base.html_tree import BLOCKS, elements_below, text_beginning
 from websearch.kit import drop_empty
 from websearch.pages.extract.dates import find_dates
+from websearch.pages.extract.element_names import MAX_NAMES, SIDEBAR_WORDS, words_of
+from websearch.pages.extract.name_rules import IMAGE_WORDS
+from websearch.pages.extract.page_tree import ancestors
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,12 +41,19 @@ _SUBJECTS = rf"{_ARTICLES}|Product|Review|Video|Event|Course|HowTo"
 _PAGES = r"Page$"  # types of items that describe the page itself
 # Words before an author's name; the short words in other languages may be part of a name.
 _BYLINE = (
-    r"(?i)^(?:(?:written|posted|published|words|story|text)\s+)?(?:by\b|authors?\s{0,9}:)[\s:]{0,9}"
+    r"(?i)^(?:(?:written|post(?:ed)?|published|words|story|text|recipe)\s{0,9})?"
+    r"(?:by\b|(?-i:[Bb]y(?=[A-Z]))|authors?\s{0,9}:)[\s:]{0,9}"
 )
-_FOREIGN_BYLINE = r"(?i)^(?:von|par|por|di|autore?s?|auteure?|skribent)\s{0,9}:?\s"
+_FOREIGN_BYLINE = (
+    r"(?i)^(?:(?:beitrag|message|mensaje|messaggio|bericht)\s?(?:von|par|por|da|door)"
+    r"|von|par|por|di|autore?s?|auteure?|skribent)\s{0,9}:?\s"
+)
+# Classes of an author's name: "author vcard", "tech-author", "author__name".
+_AUTHOR_CLASS = r"(?i)(?:^|[\s_-])(?:author|byline)(?:[_-]{1,2}name)?(?:\s|$)"
 # Separators between a name and a date, a reading time or a control.
 _AFTER_NAME = (
-    r"(?i)\s{0,9}[|\u2022\u00b7]|\s[\u2013\u2014-]\s|\s\(?\d|\sfull bio\b|\sfollow(?:\s|$)"
+    r"(?i)\s{0,9}[|\u2022\u00b7\u00bb]|\s[\u2013\u2014-]\s|\s\d|\s\((?:\d|author\))"
+    r"|\sfull bio\b|\sfollow(?:\s|$)"
     r"|,?\s(?:last )?(?:updated|published|posted)\b"
     r"|\s(?:see|view|read|show) (?:full|more|all|author|profile|bio)\b"
 )
@@ -77,8 +87,10 @@ def find_metadata(page: PageTree, address: str = "") -> Metadata:
     data = subject_fields(items)
     meta = meta_values(page)
     title = data.get("title") or meta.get("og:title") or meta.get("twitter:title")
+    site = meta.get("og:site_name", "")
     named = (data.get("author", ""), *(meta.get(name, "") for name in AUTHOR_NAMES))
-    authors = (*map(author_name, named), marked_author(page))
+    authors = [author_name(text, site) for text in named] + [marked_author(page)]
+    authors.sort(key=lambda name: name[:1] == "@" or name.lower() == site.lower())
     languages = (
         page.root.attributes.get("lang"), meta.get("og:locale"), meta.get("content-language"),
     )  # fmt: skip
@@ -225,30 +237,56 @@ def heading_text(node: Node) -> str:
 
 
 def marked_author(page: PageTree) -> str:
-    """Return the first short name in an element that is marked as the author, or ""."""
-    marks = (
-        node
-        for node in page.nodes
-        if node.attributes.get("rel") == "author"
-        or node.attributes.get("itemprop") == "author"
-        or node.attributes.get("class") in ("author", "byline")
-    )
-    for node in itertools.islice(marks, MAX_AUTHOR_MARKS):
+    """Return the first short name in an element that is marked as the author, or "".
+
+    Authors of comments do not count, unless the comments are the content; those in a sidebar come
+    last.
+    """
+    remarks = set() if page.keeps_comments else page.comments
+    marks = (node for node in page.nodes if node not in remarks and is_author(node, page))
+    for node in sorted(itertools.islice(marks, MAX_AUTHOR_MARKS), key=is_in_sidebar):
         parts = (part for part in elements_below(node) if part.attributes.get("itemprop") == "name")
-        text = text_beginning(next(parts, node), MAX_TEXT)
+        part = next(parts, node)
+        text = part.attributes.get("content") or text_beginning(part, MAX_TEXT)
         name = author_name(re.sub(_FOREIGN_BYLINE, "", text))
         if 1 < len(name) <= MAX_NAME:
             return name
     return ""
 
 
-def author_name(text: str) -> str:
-    """Return the name in a byline, without dates, reading times and controls; "" without a name."""
+def is_author(node: Node, page: PageTree) -> bool:
+    """Return whether an element is marked as the author.
+
+    Shops name the authors of reviews similarly, articles those of pictures, and a box may also tell
+    about the author.
+    """
+    get = node.attributes.get
+    names = get("class", "")[:MAX_NAMES]
+    if "author" in (get("rel"), get("itemprop")) or names in ("author", "byline"):
+        return True
+    if not page.says_article or not re.search(_AUTHOR_CLASS, names):
+        return False
+    is_box = any(inner.tag in BLOCKS for inner in elements_below(node))
+    return not is_box and words_of(node).isdisjoint(IMAGE_WORDS)
+
+
+def is_in_sidebar(node: Node) -> bool:
+    """Return whether an element is next to the text according to the elements around it."""
+    boxes = itertools.takewhile(lambda box: box.tag != "body", ancestors(node))
+    return any(box.tag == "aside" or not words_of(box).isdisjoint(SIDEBAR_WORDS) for box in boxes)
+
+
+def author_name(text: str, site: str = "") -> str:
+    """Return the name in a byline, without dates, reading times and controls; "" without a name.
+
+    site: name of the site, which may precede the name: "The Quay - Jo Doe".
+    """
     name = re.sub(_BYLINE, "", " ".join(text[:MAX_TEXT].split())).strip()
+    name = re.sub(rf"(?i)^{re.escape(site[:MAX_TEXT])}\s[|\u2013\u2014-]\s", "", name)
     if after := re.search(_AFTER_NAME, f" {name}"):
         words = name[: max(0, after.start() - 1)].split()
         while words and re.fullmatch(_DATE_WORD, words[-1]):
             words.pop()
         name = " ".join(words)
     is_name = re.search(r"[^\W\d_]", name) and not name.lower().startswith("http")
-    return name.strip(" ,;:") if is_name else ""
+    return name.strip(" ,;:\u2013\u2014-") if is_name else ""

@@ -7,7 +7,15 @@ from __future__ import annotations
 
 import re
 
-from websearch.base.html_tree import CELLS, HEADINGS, Node, children_of, name_set, text_beginning
+from websearch.base.html_tree import (
+    CELLS,
+    HEADINGS,
+    Node,
+    children_of,
+    elements_below,
+    name_set,
+    text_beginning,
+)
 from websearch.pages.extract.element_names import (
     MAX_NAMES,
     NAME_WORD,
@@ -401,8 +409,15 @@ def is_image_text(node: Node, words: frozenset[str]) -> bool:
 
 
 def is_about_user(node: Node) -> bool:
-    """Return whether an element shows details about a post's author other than the name."""
-    return bool(re.search(_ABOUT_USER, names_of(node)))
+    """Return whether an element shows details about a post's author other than the name.
+
+    Answers call the box that marks their author or editor "post-signature".
+    """
+    if not re.search(_ABOUT_USER, names_of(node)):
+        return False
+    return not any(
+        inner.attributes.get("itemprop") in ("author", "editor") for inner in elements_below(node)
+    )
 
 
 def role_words(node: Node, page: PageTree) -> frozenset[str]:
@@ -455,6 +470,7 @@ def name_rule(node: Node, page: PageTree) -> str:
         return "caption"
     if (page.is_thread or page.is_question) and is_about_user(node):
         return "profile"
+    has_posts = page.keeps_comments or page.is_question  # remarks on an answer are next to it
     rules = () if words.isdisjoint(RULE_WORDS) else NAME_RULES.items()
     for rule, known in rules:
         if words.isdisjoint(known):
@@ -462,9 +478,9 @@ def name_rule(node: Node, page: PageTree) -> str:
         if rule == "caption" and not page.is_article:
             continue
         is_remark = node.tag == "span" and page.is_documentation  # such as a button in a file tree
-        if rule == "comments" and (page.keeps_comments or is_remark):
+        if rule == "comments" and (has_posts or is_remark):
             continue
-        if page.keeps_comments and rule == "byline" and node in page.comments:
+        if has_posts and rule == "byline" and node in page.comments:
             continue  # the author and time of a post
         if rule == "byline" and (
             not words.isdisjoint(PARAMETER_WORDS) or (page.is_documentation and own_heading(node))

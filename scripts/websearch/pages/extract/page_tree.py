@@ -8,7 +8,12 @@ import re
 
 from websearch.base.html_tree import BLOCKS, HEADINGS, Node, TreeBuilder, name_set, text_beginning
 from websearch.pages.extract.formulas import read_formulas
-from websearch.pages.extract.generator_rules import is_frame, named_program, write_versions
+from websearch.pages.extract.generator_rules import (
+    is_frame,
+    named_program,
+    write_summaries,
+    write_versions,
+)
 from websearch.pages.extract.hidden_styles import unseen_elements
 from websearch.pages.extract.rewriting import rewrite
 
@@ -77,6 +82,7 @@ class PageTree:
     """A parsed page: its tree, its elements in document order and the kind of page.
 
     is_article, is_thread (of a forum), is_question (with answers): kind by the page's data or URL
+    is_live: a live blog by its data; its posts have bylines
     is_documentation: kind by the generator, or by headings and code; excludes is_article
     says_article, says_documentation: declarations in the page
     program: the generator if generator_rules has rules for it, or ""
@@ -96,11 +102,14 @@ class PageTree:
         signs = html[:MAX_SIGN_HTML]
         self.is_question = "QAPage" in signs  # a schema.org type in the page's data
         self.is_thread = "DiscussionForumPosting" in signs or self.is_in_forum()
+        self.is_live = "LiveBlogPosting" in signs
         self.says_article = says_article = bool(re.search(_SAYS_ARTICLE, signs))
         generator = self.generator()
         self.program = named_program(html, generator)
         if self.program == "rustdoc":
             self.nodes = write_versions(self.nodes)
+        if generator.startswith("javadoc"):
+            self.nodes = write_summaries(self.nodes)
         self.says_documentation = bool(
             self.program or re.match(_DOCUMENTATION_GENERATOR, generator)
         )

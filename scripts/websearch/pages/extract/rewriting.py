@@ -77,6 +77,11 @@ EMOJI = "[\u2190-\u2bff\u3030\u303d\ufe0f\u200d\U0001f000-\U0001faff]{1,8}"
 _ICON = r"(?i)(?:^|[\s_-])(?:(check|checkmark|tick)|cross|times|xmark)(?:$|[\s_-])"
 _BOX_ICON = r"(?i)(?:^|\s)[\w-]{1,20}?-(check-)?square(?:-o)?(?:$|\s)"  # a task, done or not
 
+# A time before now, in the most common languages of web pages, and its value: date, time, zone.
+_AGO = r"(?i)\d.{0,20}\b(?:ago|fa|geleden|temu|назад)$|^(?:vor|hace|il y a|há)\b.{0,9}\d"
+_MOMENT = r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d)(?::[\d.]{2,20})?(Z|[+-]\d\d:?\d\d)?$"
+MAX_AGO = 40  # characters of such a time
+
 
 def rewrite(nodes: list[Node]) -> list[Node]:
     """Rewrite a page's elements and return them; nodes: all elements, in document order."""
@@ -112,7 +117,10 @@ def rewrite(nodes: list[Node]) -> list[Node]:
 
 
 def write_plainly(nodes: list[Node]) -> None:
-    """Turn struck-through spans into s elements, read-only fields and word buttons into text."""
+    """Turn struck-through spans into s elements, fields, buttons and past times into text.
+
+    A page may be read long after it said "9 minutes ago".
+    """
     for node in nodes:
         if node.tag == "span" and "line-through" in node.attributes.get("style", ""):
             node.tag = "s"
@@ -127,6 +135,17 @@ def write_plainly(nodes: list[Node]) -> None:
         elif node.tag == "select" and (options := choice_of(node)):
             node.tag, node.attributes = "p", {"role": "listbox"}
             node.children = [", ".join(options)]
+        elif node.tag == "time" and (moment := past_moment(node)):
+            node.children = [moment]
+
+
+def past_moment(node: Node) -> str:
+    """Return the date and time of an element that says how long ago it was, or ""."""
+    moment = re.match(_MOMENT, node.attributes.get("datetime", ""))
+    if not moment or not re.search(_AGO, text_beginning(node, MAX_AGO)):
+        return ""
+    zone = " UTC" if moment[3] == "Z" else moment[3] or ""
+    return f"{moment[1]} {moment[2]}{zone}"
 
 
 def is_panel_label(label: Node) -> bool:
