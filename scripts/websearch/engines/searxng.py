@@ -84,7 +84,7 @@ def first_request(params: dict[str, Any]) -> EngineRequest:
         message = "SearXNG filters by country within a language only."
         raise SearchError("invalid_input", message, "Also set {language}, for example de with ch.")
     # Words with these signs change the engine, language or timeout, or redirect to another site.
-    query = re.sub(r"(?<!\S)([!:<][^\s\"]+)", r'"\1"', params["query"])
+    query = re.sub(r"(?<!\S)((?:[!:][^\s\"]|<\d)[^\s\"]*)", r'"\1"', params["query"])
     fields = {
         "q": within_limit(ENGINE, query_with_sites(query, params)),
         "categories": "general",
