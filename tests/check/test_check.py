@@ -532,6 +532,7 @@ class NumbersOfDrafts(CheckCase):
         self.assertEqual(run.code, 1)
         self.assertIn("Not checked: Figure 3 (line 3), Half (line 3).", said)
         self.assertIn("Passed: numbers in line 1.", said)
+        self.assertTrue(said.rstrip().endswith("links (1); not names or other claims."), said)
         mixed = f"Oslo has 480 km ([s]({self.url})). Oslo has 99 km ([s]({self.url}))."
         self.assertNotIn("Passed", self.check(mixed, "--md").stdout.decode())
         self.assertIn("The draft does not say what [4] is.", said)
