@@ -535,6 +535,17 @@ class ManyPages(unittest.TestCase):
             self.assertIn("| Pier cw | 9000 |", chosen)
             self.assertIn("| Pier dz | 3 |", chosen)
 
+    def test_the_largest_few_come_before_shorter_rows(self) -> None:
+        areas = {f"Lake {name}": 90 - number for number, name in enumerate("abcdefghijklmnopqrs")}
+        large = {f"Lake {name}": area for name, area in (("Una", 900), ("Duo", 800), ("Tri", 700))}
+        place = "in the hills of the north, a day's walk from the last town of the valley"
+        rows = [f"| {name} | {area} | {place} |" for name, area in large.items()]
+        rows += [f"| {name} | {area} | |" for name, area in areas.items()]
+        text = "\n".join(["| Name | Area | Place |", "| --- | --- | --- |", *rows])
+        found = texts_of(text, "three largest lakes by area", 520)
+        for row in rows[:3]:
+            self.assertIn(row, found)
+
     def test_what_one_question_does_not_need_the_others_get(self) -> None:
         long = " ".join(self.day.format(day=day, place="bay", visitors=day) for day in range(90))
         texts = {"a": "The ferry leaves at noon.", "b": long}

@@ -70,7 +70,7 @@ def to_markdown(document: Document) -> str:
     last = [
         lines_sentence(sorted(passed), "Passed: numbers in"),
         f"Not checked: {named}." if skipped else "",
-        f"Compared: quotations ({checks}), sentences with numbers ({numbers}), links ({links}); "
+        f"Compared: quotations ({checks}), sentences with numbers ({numbers}), links ({links});",
         "not names or other claims.",
     ]
     hint = [] if document["ok"] else [re.sub(r" \(\w+_\w+\)", "", document["details"]["hint"])]

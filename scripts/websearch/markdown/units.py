@@ -32,6 +32,7 @@ LEAD_CHARS = 80  # maximum length of a term or list item that introduces the tex
 LEAST_WORDS = 5  # words per sentence; a shorter sentence is joined to its neighbor
 FRAGMENT_CHARS = 60  # characters; a longer text is not a fragment, even if it has few words
 MAX_COLUMNS = 50  # columns per table that are searched for extremes
+EXTREMES = 3  # highest and lowest numbers of a column; questions ask for the largest few
 # Levels of leads below the six heading levels: a term, a term directly below a term, and a list
 # item (plus its indentation).
 STRONG, SECOND_STRONG, ITEM = 7, 8, 9
@@ -487,9 +488,9 @@ def is_abbreviation(full_stop: re.Match[str]) -> bool:
 # ===== tables =====================================================================================
 
 
-def columns_of_extremes(page: PageText) -> dict[int, list[int]]:
-    """Return row index -> columns where the row has the highest or lowest number."""
-    columns: dict[int, list[int]] = {}
+def columns_of_extremes(page: PageText) -> dict[int, dict[int, int]]:
+    """Return row index -> {column: place of its number among the highest or lowest, from 0}."""
+    columns: dict[int, dict[int, int]] = {}
     in_tables = (unit for unit in page.units if unit.kind == "row")
     for _, group in itertools.groupby(in_tables, lambda row: row.block):
         rows = [*group]
@@ -497,12 +498,15 @@ def columns_of_extremes(page: PageText) -> dict[int, list[int]]:
         for column in range(min(MAX_COLUMNS, max(map(len, table)))):
             values = [number_in(cells[column]) if column < len(cells) else None for cells in table]
             known = [value for value in values if value is not None]
-            if len(known) < max(2, len(values) / 2) or min(known) == max(known):
+            order = sorted({*known})
+            if len(known) < max(2, len(values) / 2) or len(order) < 2:
                 continue
-            extremes = (min(known), max(known))
+            place_of: dict[float | None, int] = {}
+            for place in reversed(range(min(EXTREMES, len(order)))):
+                place_of |= {order[place]: place, order[-1 - place]: place}
             for row, value in zip(rows, values, strict=True):
-                if value in extremes:
-                    columns.setdefault(row.index, []).append(column)
+                if value in place_of:
+                    columns.setdefault(row.index, {})[column] = place_of[value]
     return columns
 
 

@@ -56,7 +56,7 @@ HEADING_POWER, NAMED_POWER = 3.0, 1.5
 # Minimum share of the question's words, by rarity, in the headings of an entry that the question
 # is about. Its bonus is doubled and does not decay below 1.
 ENTRY_SHARE = 0.8
-# Bonus of a row with the extreme value of a column, if the question asks for the most or least: per
+# Bonus of a row with an extreme value of a column, if the question asks for the most or least: per
 # word of the question (two at most) in the column's header.
 EXTREME_BONUS = 2.0
 # Factor for a unit that contains a value as the question asks for: the words of such a question,
@@ -296,17 +296,22 @@ def bm25(held: Counts, rarity: Counts, length: float, weight: float = LENGTH_WEI
 
 
 def add_extremes(scores: list[float], page: PageText, contexts: dict[str, Counts]) -> None:
-    """Raise the scores of rows with the highest or lowest value in a column named in a question."""
+    """Raise the scores of rows with the highest or lowest values in a column named in a question.
+
+    The first such row gets the whole bonus, the next ones a little less, because their order
+    counts, but shorter rows must not displace them.
+    """
     columns = columns_of_extremes(page)
     for place, unit in enumerate(page.units):
-        of_row = columns.get(unit.index, []) if scores[place] else []
+        of_row = columns.get(unit.index, {}) if scores[place] else {}
         cells = head_cells(page, unit) if of_row else []
         named = [
-            len({term[:3] for term in contexts.get(cells[column], ()) if " " not in term})
-            for column in of_row
+            min(2, len({term[:3] for term in contexts.get(cells[column], ()) if " " not in term}))
+            / (1 + rank / 8)
+            for column, rank in of_row.items()
             if column < len(cells)
         ]
-        scores[place] += EXTREME_BONUS * min(2, max(named, default=0))
+        scores[place] += EXTREME_BONUS * max(named, default=0)
 
 
 def add_headings(
