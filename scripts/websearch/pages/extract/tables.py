@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from itertools import chain, islice
+from itertools import islice
 
 from websearch.base.html_tree import HEADINGS, Node, children_of, elements_below, name_set
 from websearch.pages.extract.element_names import words_of
@@ -23,7 +23,7 @@ MAX_PLAIN_CELL = 1_500  # the same for a table without header cells and caption
 # Characters of the first cell and of all cells in a data table with one row.
 MAX_NAME, MAX_ROW = 60, 600
 PICTURES = name_set("i img span svg")
-MAX_IN_ROW = 100  # elements in the only row of a table
+MAX_IN_ROW = 100  # elements in a cell of the only row of a table
 MAX_BOXES = 4  # elements around the code in a cell
 
 
@@ -103,15 +103,15 @@ def is_in_note(table: Node) -> bool:
 def is_named_row(cells: list[Node]) -> bool:
     """Return whether the only row of a table consists of a name and its values.
 
-    The name is not the picture of a note, and the values have at most one paragraph.
+    The name is not the picture of a note, and no cell has more than one paragraph.
     """
     pictures = [child for child in children_of(cells[0]) if child.tag in PICTURES]
     if pictures and not any(picture.chars for picture in pictures):
         return False
     is_short = cells[0].chars <= MAX_NAME and sum(cell.chars for cell in cells) <= MAX_ROW
     is_filled = sum(bool(cell.chars) for cell in cells) > 1
-    inside = islice(chain.from_iterable(map(elements_below, cells)), MAX_IN_ROW)
-    paragraphs = sum(node.tag == "p" for node in inside)
+    inside = (islice(elements_below(cell), MAX_IN_ROW) for cell in cells)
+    paragraphs = max(sum(node.tag == "p" for node in below) for below in inside)
     return is_short and is_filled and paragraphs < 2
 
 
