@@ -202,6 +202,7 @@ _IGNORABLE = (
 )
 WEB_ADDRESS = r"(?i)https?://[^\s/?#]"
 _HTML = r"(?is)<!--.*?(?:-->|\Z)|</?[a-z][^<>]*(?:>|\Z)"  # comments, tags, a truncated tag
+_TAG_START = r"<(?=[a-zA-Z/!?])"
 _HIGHLIGHT = r"(?i)</?(?:strong|b|em|i|u|mark|code|span|p|br)(?:\s[^<>]*)?/?>"
 # A Markdown link or image; [name](argument) in program code is neither.
 _LINK = r"(?i)!?\[([^\[\]\n]{0,300})\]\(\s?<?(?:[a-z][a-z0-9+.-]{0,20}:|[/#.])[^()\n]{0,2000}\)"
@@ -262,13 +263,13 @@ def make_harmless(text: str) -> str:
     """Return a snippet without tags, live links and images; a link's words stay."""
     text = re.sub(r"(?<=[\w=])<(?=[\w, .:&*]{1,80}>)", "< ", text)  # List<String>, --diff=<file>
     text = re.sub(_HTML, " ", text) if "<" in text else text
-    return without_live_links(re.sub(r"<(?=[a-zA-Z/!?])", "< ", text))  # tags with < inside
+    return without_live_links(re.sub(_TAG_START, "< ", text))  # tags with < inside
 
 
 def harmless_message(text: str) -> str:
     """Return a message made harmless; in quoted values, a space breaks markup, so it shows."""
     parts = re.split(r"('[^'\n]{1,200}['…])", text)
-    parts[1::2] = (re.sub(r"<(?=[a-zA-Z/!?])|\](?=[(\[])", r"\g<0> ", part) for part in parts[1::2])
+    parts[1::2] = (re.sub(rf"{_TAG_START}|\](?=[(\[])", r"\g<0> ", part) for part in parts[1::2])
     return make_harmless("".join(parts))
 
 

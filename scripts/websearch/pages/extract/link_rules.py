@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 
 from websearch.base.html_tree import CELLS, HEADINGS, Node, elements_below, name_set
@@ -170,7 +171,8 @@ def is_card_title(node: Node, page: PageTree) -> bool:
     card = node.parent
     if not card or card.chars - card.link <= node.chars - node.link:
         return False
-    is_title = any(inner.tag in HEADINGS and inner.link for inner in (node, *elements_below(node)))
+    inside = itertools.chain((node,), elements_below(node))
+    is_title = any(inner.tag in HEADINGS and inner.link for inner in inside)
     if card.chars <= MAX_CARD and not is_title:
         is_title = VALUE.search(text_of(card).replace(text_of(node), "")) is not None
     targets = {link.attributes.get("href") for link in links_in(node)}

@@ -439,12 +439,23 @@ def shown(page: PageTree, content: Node) -> list[Node]:
     return found
 
 
+def is_fact_of_card(node: Node, card: Node, first: Node) -> bool:
+    """Return whether a box whose text came before is a fact of its own card, such as a price.
+
+    The box is short and has a value, and the cards look alike. With links, as around an author, it
+    is a fact next to prose; elsewhere it is a slide. first: the card of the earlier box.
+    """
+    if first is card or look_of(first) != look_of(card) or node.chars > MAX_END:
+        return False
+    is_named = not node.link or card.prose - node.prose >= MIN_ARTICLE_PROSE
+    return is_named and VALUE.search(text_of(node)) is not None
+
+
 def drop_copies(page: PageTree, content: Node) -> None:
     """Drop boxes with the same text as an earlier box and, in a thread, quotations from its posts.
 
     Pages contain copies for different screen sizes, and carousels copy their first and last boxes.
-    Equal short boxes with a value in two cards that look alike are facts, such as a price. With
-    links, as around an author, they are facts next to prose; elsewhere they are slides.
+    Outside threads, equal facts of several cards are not copies.
     """
     if page.is_documentation:
         return  # parameters, notes and whole sections are the same for similar functions
@@ -461,15 +472,11 @@ def drop_copies(page: PageTree, content: Node) -> None:
         is_box = is_quotation if page.is_thread else node.has_block
         # An element that contains only a box counts as that box.
         if is_box and node.chars >= MIN_COPY and keys[node] != keys[around]:
-            first = seen.get(keys[node], around)
-            is_twin = first is not around and look_of(first) == look_of(around)
-            is_card = is_twin and not page.is_thread
-            is_short = node.chars <= MAX_END and VALUE.search(text_of(node)) is not None
-            is_named = not node.link or around.prose - node.prose >= MIN_ARTICLE_PROSE
-            if keys[node] in seen and not (is_card and is_short and is_named):
+            first = seen.get(keys[node])
+            if first and (page.is_thread or not is_fact_of_card(node, around, first)):
                 node.dropped = "copy"
                 continue
-            seen[keys[node]] = first
+            seen.setdefault(keys[node], around)
         inside.add(node)
     page.spread()
 
