@@ -2988,13 +2988,10 @@ def send_once(request: Fields, deadline: float) -> Response:
         thread = threading.Thread(target=work, daemon=True)
         thread.start()
         thread.join(left)
-    host = url.split("/")[2]
     if not outcome:
-        hint = "Try again. A higher {timeout} gives it more time."
-        service = request.get("service", host)
-        raise SearchError("timeout", f"{service} did not answer in time.", hint, retryable=True)
+        raise timeout_error(url, request.get("service", ""))
     if isinstance(outcome[0], Exception):
-        raise transport_error(outcome[0], host, url.startswith("http://")) from None
+        raise transport_error(outcome[0], url) from None
     status, received, content = outcome[0]
     if len(content) > MAX_BODY:
         message = f"The answer is longer than {MAX_BODY} bytes."
@@ -3074,6 +3071,15 @@ def proxies() -> dict[str, str]:
     return {**(dict.fromkeys(("http", "https"), named["all"]) if "all" in named else {}), **named}
 
 
+def proxy_for(url: str) -> str:
+    """Return the proxy that urllib uses for a URL, or ""."""
+    import urllib.request
+
+    scheme, _, rest = url.partition("://")
+    bypassed = is_loopback(url) or urllib.request.proxy_bypass(rest.split("/")[0])
+    return "" if bypassed else proxies().get(scheme, "")
+
+
 def tls_context() -> Any:
     """Return a TLS context that accepts company certificates in SSL_CERT_FILE.
 
@@ -3104,13 +3110,26 @@ def certificate_error(reason: Any, host: str) -> SearchError:
     return SearchError("network", message, hint)
 
 
-def transport_error(error: Exception, host: str, is_local: bool) -> SearchError:
+def timeout_error(url: str, service: str) -> SearchError:
+    """Return the error for a response that did not come in time, from a service or else a host.
+
+    A proxy that cannot be reached looks like this, too, for example a company's from elsewhere.
+    """
+    hint = "Try again. A higher {timeout} gives it more time."
+    if proxy := hide_credentials(proxy_for(url)):
+        hint = f"Try again. The proxy {proxy} may not answer; a higher {{timeout}} gives more time."
+    message = f"{service or url.split('/')[2]} did not answer in time."
+    return SearchError("timeout", message, hint, retryable=True)
+
+
+def transport_error(error: Exception, url: str) -> SearchError:
     """Return the error for a failed exchange, without its text, which may quote key and URL."""
     import socket
     import ssl
 
     if isinstance(error, SearchError):
         return error
+    host = url.split("/")[2]
     reason = getattr(error, "reason", error)
     hint = "Check the network and the proxy variables, then try again."
     if isinstance(reason, ssl.SSLCertVerificationError):
@@ -3124,11 +3143,10 @@ def transport_error(error: Exception, host: str, is_local: bool) -> SearchError:
     }
     what = f"The connection to {host} broke ({type(reason).__name__})."
     what = next((text for kind, text in kinds.items() if isinstance(reason, kind)), what)
-    named = {} if is_local else proxies()
     # http.client's words for a proxy's answer to CONNECT
     tunnel = re.match(r"Tunnel connection failed: (\d{3})\b", str(reason)[:100])
-    if address := named.get("https"):
-        scheme = "all" if address == named.get("all") else "https"
+    if address := proxy_for(url):
+        scheme = "all" if address == proxies().get("all") else "https"
         proxy = hide_credentials(address)
         hint = f"{hint} {scheme}_proxy is {quoted(proxy)}; Python needs an address "
         hint += "such as http://proxy.example:8080, with user:password@ if it asks for a login."

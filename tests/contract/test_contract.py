@@ -15,6 +15,7 @@ import re
 import shlex
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -1126,6 +1127,21 @@ class Addresses(FakeServerCase):
             self.run_script(self.script, "python", "--timeout", "3", **variables, **address)
         targets = {request.target for request in self.server.other_requests}
         self.assertEqual(targets, {"api.example.com:443"})
+
+    def test_a_proxy_that_does_not_answer_is_named(self) -> None:
+        silent = socket.create_server(("127.0.0.1", 0))
+        self.addCleanup(silent.close)
+        proxy = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        api = {"BRAVE_SEARCH_BASE_URL": "https://api.example.com", "no_proxy": "other.example"}
+        page = ("read_page.py", "https://example.com/", "--page-timeout", "1")
+        for words in ((self.script, "python", "--timeout", "2"), page):
+            with self.subTest(words):
+                run = self.run_script(*words, https_proxy=proxy, **api)
+                self.assertEqual(run.document["details"]["kind"], "timeout")
+                self.assertIn(f"The proxy {proxy} may not answer", run.document["details"]["hint"])
+        api["BRAVE_SEARCH_BASE_URL"] = "https://other.example"
+        run = self.run_script(self.script, "python", "--timeout", "2", https_proxy=proxy, **api)
+        self.assertNotIn(proxy, run.document["details"]["hint"])
 
     def test_a_proxy_that_refuses_or_speaks_socks_is_named(self) -> None:
         refusing = CannedServer()  # which answers 501 to CONNECT

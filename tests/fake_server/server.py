@@ -241,7 +241,9 @@ def _send(connection: Connection, request: RecordedRequest, answer: Answer) -> b
     if answer.delay and connection.closed_within(answer.delay):
         return False
     wishes = (request.header("connection") or "").lower()
-    keep_alive = request.version == "HTTP/1.1" and "close" not in wishes
+    # After its answer to CONNECT, a proxy's connection is no longer HTTP: it ends here.
+    is_http = request.version == "HTTP/1.1" and request.method != "CONNECT"
+    keep_alive = is_http and "close" not in wishes
     if isinstance(answer, Stream):
         connection.send_stream(answer)
     else:

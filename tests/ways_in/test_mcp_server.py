@@ -721,9 +721,9 @@ class Calls(McpCase):
 
 
 class End(McpCase):
-    def hanging(self) -> Client:
-        """A server in the middle of a call that is never answered."""
-        client = self.start(BRAVE_SEARCH_API_KEY="hang-" + CANARY)
+    def calling(self, fault: str) -> Client:
+        """A server in the middle of a call whose answer has this fault."""
+        client = self.start(BRAVE_SEARCH_API_KEY=f"{fault}-{CANARY}")
         params = {"name": "brave_web_search", "arguments": {"query": "python"}}
         client.start_request("tools/call", params)
         limit = time.monotonic() + 20
@@ -734,7 +734,7 @@ class End(McpCase):
     def test_a_signal_during_a_call_ends_it_within_a_second(self) -> None:
         for number, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
             self.server.clear()
-            client = self.hanging()
+            client = self.calling("hang")
             started = time.monotonic()
             client.process.send_signal(number)
             with self.subTest(number):
@@ -743,17 +743,14 @@ class End(McpCase):
                 self.assertEqual(client.errors, b"")
 
     def test_end_of_input_during_a_call_ends_it_within_a_second(self) -> None:
-        client = self.hanging()
+        client = self.calling("hang")
         started = time.monotonic()
         self.assertEqual(client.close(), 0)
         self.assertLess(time.monotonic() - started, 1 + SLACK)
         self.assertIn("input ended before the answer", client.receive()["error"]["message"])
 
     def test_end_of_input_lets_running_calls_answer(self) -> None:
-        client = self.start(BRAVE_SEARCH_API_KEY="slow-" + CANARY)
-        params = {"name": "brave_web_search", "arguments": {"query": "python"}}
-        message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
-        client.write(json.dumps(message).encode())
+        client = self.calling("slow")
         self.assertEqual(client.close(), 0)
         self.assertFalse(client.receive()["result"]["isError"])
 

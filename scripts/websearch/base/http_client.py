@@ -23,6 +23,7 @@ from websearch.kit import (
     dump_json,
     hide_credentials,
     is_loopback,
+    proxy_for,
     quoted,
 )
 
@@ -121,10 +122,8 @@ def send_within(request: Fields, deadline: float) -> Response:
         for socket in [] if in_time else sockets:
             with suppress(OSError):  # it may already be closed
                 socket.shutdown(2)  # wakes the thread's read; close would not
-    host = request["url"].split("/")[2]
     if not in_time:
-        hint = "Try again. Or raise {timeout}."
-        raise SearchError("timeout", f"{host} did not answer in time.", hint, retryable=True)
+        raise kit.timeout_error(request["url"], "")
     if isinstance(outcome[0], Response):
         return outcome[0]
     raise transport_error(outcome[0], request["url"]) from None
@@ -319,16 +318,6 @@ def tls_context() -> Any:
 
 
 PROXY_HINT = "Set https_proxy to an address such as http://proxy.example:8080."
-
-
-def proxy_for(url: str) -> str:
-    """Return the proxy that urllib uses for a URL, or ""."""
-    import urllib.request
-
-    scheme, _, rest = url.partition("://")
-    proxy = kit.proxies().get(scheme, "")
-    bypassed = is_loopback(url) or urllib.request.proxy_bypass(rest.split("/")[0])
-    return "" if bypassed else proxy
 
 
 def transport_error(error: Exception, url: str) -> SearchError:

@@ -15,6 +15,7 @@ from websearch.kit import (
     drop_empty,
     error_document,
     is_loopback,
+    proxy_for,
     read_argument,
     run_operation,
 )
@@ -290,8 +291,6 @@ def read_sources(
 def lacks_network(url: str) -> bool:
     """Return whether an unread page is behind a proxy, or this machine cannot resolve any name."""
     import socket
-
-    from websearch.base.http_client import proxy_for
 
     try:
         return bool(proxy_for(url) or not socket.getaddrinfo(KNOWN_NAME, None))

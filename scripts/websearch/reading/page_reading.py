@@ -197,9 +197,8 @@ class PageReading:
         answer: Fetched | PageContent | SearchError = result_or_error(
             fetch_target, url, limit, self.robots, self.params, self.shared, verbose=self.verbose
         )
-        if isinstance(answer, SearchError) and answer.kind == "timeout":
-            name = "{timeout}" if limit == self.deadline else "{page_timeout}"
-            answer.hint = f"Raise {name}. Or skip this page."
+        if isinstance(answer, SearchError) and limit < self.deadline:
+            answer.hint = answer.hint.replace("{timeout}", "{page_timeout}")
         return answer
 
     def read(self, answer: Fetched | PageContent | SearchError) -> Page:

@@ -10,7 +10,6 @@ from functools import partial
 from urllib.parse import urlsplit
 
 from websearch.base.calls import bug_warning, is_bug, result_or_error
-from websearch.base.http_client import proxy_for
 from websearch.base.untrusted import disarm_text, plain_address
 from websearch.kit import (
     DEFAULT_MAX_CHARS,
@@ -23,6 +22,7 @@ from websearch.kit import (
     frame_markdown,
     object_field,
     one_line,
+    proxy_for,
     quoted,
 )
 from websearch.markdown.fences import code_begin, fences_at

@@ -24,8 +24,7 @@ import tempfile
 import threading
 import time
 
-from websearch.base.http_client import proxy_for
-from websearch.kit import Response, SearchError, clean_text, one_line
+from websearch.kit import Response, SearchError, clean_text, one_line, proxy_for
 from websearch.pages.fetch.browser_proxy import GuardProxy
 from websearch.pages.fetch.fetch import (
     BROWSER_VARIABLE,

@@ -13,7 +13,6 @@ from websearch.base.http_client import (
     connect_to_first,
     exchange,
     identified_agent,
-    proxy_for,
 )
 from websearch.base.site_rules import check_site
 from websearch.kit import (
@@ -22,6 +21,7 @@ from websearch.kit import (
     SearchError,
     drop_empty,
     hide_credentials,
+    proxy_for,
     quoted,
     retry_after,
     shorten,
