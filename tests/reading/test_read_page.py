@@ -557,7 +557,7 @@ class Hostile(SiteCase):
             error = self.read(path, page_timeout=0.5)["details"]
             self.assertLess(time.monotonic() - started, 0.5 + SLACK)
             self.assertEqual(error["kind"], "timeout")
-            self.assertIn("Raise {page_timeout}", error["hint"])
+            self.assertIn("A higher {page_timeout}", error["hint"])
 
     def test_the_deadline_of_the_call_bounds_every_page(self) -> None:
         started = time.monotonic()
