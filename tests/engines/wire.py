@@ -59,7 +59,7 @@ MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.?"
 # recorded answers and those that a line names stay.
 DATES = re.compile(
     r"(?:[A-Z][a-z]+day, )?\d{4}-\d\d-\d\d"
-    r"(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)?)?"
+    r"(?:[T ]\d\d(?::|%3A)\d\d(?:(?::|%3A)\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)?)?"
     r"|\b1[78]\d{8}\b|\b20\d{10}\b|(?<=\"date\": \")\d{4}(?:-\d\d)?(?=\")"
     r"|(?<=\"year\": )\d{4}|(?<= - )20\d\d(?= - )"
     rf"|(?:[A-Z][a-z]+day, )?(?:\d{{1,2}} {MONTH},?|{MONTH} \d{{1,2}},) \d{{4}}"
