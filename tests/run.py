@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parent.parent
 # Small files that take long.
 FIRST = ("test_faults", "test_patterns", "test_ledger", "test_several_engines")
 NO_TESTS_RAN = 5  # unittest's exit code from Python 3.12 on
-# Seconds for one module, by --long: four times what the slowest takes alone, for a busy machine.
+# Seconds for one module, by --long: twice what the slowest takes alone or more, for a busy machine.
 MODULE_TIMEOUT = {False: 300, True: 1_200}
 
 
